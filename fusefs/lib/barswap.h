@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libbarswap: GPU dies that share one MMIO slot, from user space.
+ *
+ * A context talks to the bar_swap kernel module or to a simulator of it. Only
+ * the die in the slot shows its memory; touching the mapping of any other die
+ * gives SIGBUS, never another die's bytes.
+ *
+ * Every function accepts NULL for a context or gpu and any die number. All may
+ * be called from several threads at once, except bs_free() beside others.
+ */
+#ifndef BARSWAP_H
+#define BARSWAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BS_LIB_VERSION "1.0"
+
+typedef struct bs_context bs_context;
+
+/**
+ * struct bs_gpu - a die that was put into the slot by bs_acquire()
+ * @die_id:           0 .. bs_num_dies() - 1
+ * @bar1_addr:        CPU address of its VRAM aperture
+ * @bar1_size:        bytes of the aperture, more than the memory behind it
+ * @vram:             its memory, MAP_SHARED; NULL if it could not be mapped.
+ *                    Valid until bs_free(), also while the die is out (SIGBUS)
+ * @vram_mapped_size: bytes mapped at @vram: the usable memory
+ * @mem_fd:           descriptor behind the mapping; do not close
+ */
+typedef struct bs_gpu {
+	int die_id;
+	uint64_t bar1_addr;
+	uint64_t bar1_size;
+	void *vram;
+	size_t vram_mapped_size;
+	int mem_fd;
+} bs_gpu;
+
+/**
+ * bs_init() - open the device named by the environment
+ *
+ * $BARSWAP_DEVICE, or /dev/bar_swap if that is not set; see bs_init_device().
+ *
+ * Return: a context, or NULL with errno set.
+ */
+bs_context *bs_init(void);
+
+/**
+ * bs_init_device() - open a device by name
+ * @device: path of the module's node, or "sim[:NAME=VALUE,...]" for the
+ *          simulator: dies=6 (1..16), vram=12G (bytes, suffix K M G, a
+ *          multiple of 4096), swap_us=0 (time a swap takes), dir=DIR (keep
+ *          the memory in DIR/dieN; without it unlinked files in $TMPDIR or
+ *          /var/tmp), ctl=PATH (a stream socket that takes bs_sim_order()
+ *          lines and answers each with "ok" or "error: ...")
+ *
+ * The simulator's dies live in this context; the slot starts vacant.
+ *
+ * Return: a context, or NULL with errno set: ENOENT, ENXIO the module is not
+ * loaded; EPROTO it speaks another major version; EINVAL a bad sim option;
+ * EACCES, ENOMEM, EMFILE, ENOSPC as the system says.
+ */
+bs_context *bs_init_device(const char *device);
+
+/** bs_free() - unmap, end this context's leases, close; the die stays in */
+void bs_free(bs_context *ctx);
+
+/** bs_num_dies() - number of dies, 0 for NULL */
+uint32_t bs_num_dies(const bs_context *ctx);
+
+/** bs_num_slots() - number of slots, 1; 0 for NULL */
+uint32_t bs_num_slots(const bs_context *ctx);
+
+/** bs_is_mapped() - 1 if the die is in the slot, else 0; asks the device */
+int bs_is_mapped(const bs_context *ctx, int die_id);
+
+/** bs_active_die() - the die in the slot, -1 if vacant; asks the device */
+int bs_active_die(bs_context *ctx);
+
+/**
+ * bs_refresh() - ask the device again how many dies there are and who is in
+ * Return: 0, or -1 with errno set.
+ */
+int bs_refresh(bs_context *ctx);
+
+/**
+ * bs_acquire() - put a die into the slot and map its memory
+ * @ctx:    context
+ * @die_id: which die; another one that is in is taken out first
+ *
+ * Waits while another process leases the slot.
+ *
+ * Return: a handle to give to bs_release(), or NULL with errno set as in
+ * bs_acquire_flags().
+ */
+bs_gpu *bs_acquire(bs_context *ctx, int die_id);
+
+/**
+ * bs_release() - vacate the slot if this die is in it, and free the handle
+ *
+ * After an implicit release (another die was acquired) only the handle goes.
+ */
+void bs_release(bs_context *ctx, bs_gpu *gpu);
+
+#define BS_FORCE_SBR 0x1u /* reset its bus first: VRAM contents are lost */
+#define BS_LEASE     0x2u /* keep it in until bs_unlease() or bs_free() */
+#define BS_NOWAIT    0x4u /* -EBUSY instead of waiting for a lease */
+#define BS_FORCE     0x8u /* although a driver is bound; CAP_SYS_RAWIO */
+
+/**
+ * bs_acquire_flags() - put a die into the slot
+ * @ctx:    context
+ * @die_id: which die
+ * @flags:  BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE
+ * @gpu:    out: a handle as from bs_acquire(); NULL if not wanted
+ *
+ * Return: 0; -EINVAL NULL context or unknown flag; -ENODEV no such die, or
+ * removed; -EBUSY leased by another and BS_NOWAIT, a driver is bound, or the
+ * chain is unusable; -EIO the hardware did not answer as written (the slot is
+ * vacant, bs_info.last_error says why); -EINTR a signal; -EPERM; -ENOMEM.
+ */
+int bs_acquire_flags(bs_context *ctx, int die_id, unsigned int flags,
+		     bs_gpu **gpu);
+
+/**
+ * bs_release_die() - vacate the slot if this die is in it
+ * Return: 0, also if it is not in; -EBUSY leased by another; -ENODEV; -EINVAL.
+ */
+int bs_release_die(bs_context *ctx, int die_id);
+
+/** bs_unlease() - end this context's lease; the die stays in. 0 or -errno */
+int bs_unlease(bs_context *ctx, int die_id);
+
+/**
+ * struct bs_health - what bs_check() found
+ * @in_slot:    1 if the die is in the slot
+ * @alive:      1 if it is in and answers
+ * @generation: as in struct bs_info
+ */
+struct bs_health {
+	int in_slot;
+	int alive;
+	uint64_t generation;
+};
+
+/**
+ * bs_check() - does the die still answer; pushes posted writes to it
+ *
+ * One register read. Do it after a copy out of bs_gpu.vram: a die that fell
+ * off the bus reads as all-ones, without an error. Does not wait for a swap.
+ *
+ * Return: 0; -ENODEV; -EINVAL.
+ */
+int bs_check(bs_context *ctx, int die_id, struct bs_health *health);
+
+enum bs_state {
+	BS_STATE_IDLE,	   /* not in the slot */
+	BS_STATE_ACTIVE,   /* in the slot */
+	BS_STATE_DEAD,	   /* does not answer, or removed */
+	BS_STATE_NO_VRAM,  /* in the slot; its memory is not initialised */
+	BS_STATE_UNUSABLE, /* its chain carries a foreign device */
+};
+
+enum bs_mode {
+	BS_MODE_UNKNOWN,  /* never been in the slot */
+	BS_MODE_PHYSICAL, /* BAR1 offset 0 is VRAM offset 0 */
+	BS_MODE_VIRTUAL,  /* BAR1 goes through the GPU's own page tables */
+};
+
+/**
+ * struct bs_info - what is known of one die
+ * @state:        enum bs_state
+ * @bar1_mode:    enum bs_mode as of the last acquire
+ * @alive:        answered when last asked
+ * @leased:       some process leases it; @leased_here: this context does
+ * @waiters:      processes waiting for a lease to end
+ * @holder_pid:   who leases it, or 0; @holder_comm: its name
+ * @bdf:          PCI address, "0000:03:00.0"
+ * @vendor:       PCI ids, also @device, @subvendor, @subdevice
+ * @driver:       kernel driver bound to it, or ""
+ * @bar0_addr:    addresses and bytes in the slot, also while it is out
+ * @vram_bytes:   usable memory; @resmem_bytes: carve-out behind it
+ * @generation:   raised whenever the memory's contents were lost, except by
+ *                the reset of a first acquire
+ * @last_swap_ns: what its last swap in took
+ * @last_error:   one line, or ""
+ */
+struct bs_info {
+	int state;
+	int bar1_mode;
+	int alive;
+	int leased;
+	int leased_here;
+	uint32_t waiters;
+	int holder_pid;
+	char holder_comm[16];
+	char bdf[16];
+	uint16_t vendor, device, subvendor, subdevice;
+	char driver[32];
+	uint64_t bar0_addr, bar1_addr, bar3_addr;
+	uint64_t bar0_size, bar1_size, bar3_size;
+	uint64_t vram_bytes, resmem_bytes;
+	uint64_t generation;
+	uint64_t resets, acquires, swaps_in, swaps_out;
+	uint64_t last_swap_ns;
+	char last_error[256];
+	uint64_t reserved[8];
+};
+
+/**
+ * bs_die_info() - never waits for hardware nor for a swap
+ * Return: 0; -ENODEV no such die; -EINVAL.
+ */
+int bs_die_info(bs_context *ctx, int die_id, struct bs_info *info);
+
+/**
+ * bs_vram() - the mapping of a die's memory
+ * @addr: out: start, the same until bs_free(), whether the die is in or out
+ * @len:  out: bytes, = bs_info.vram_bytes
+ *
+ * Touching it while the die is out, or dead, raises SIGBUS.
+ *
+ * Return: 0; -ENODEV; -EINVAL; what mmap said (-ENOMEM, -EPERM ...).
+ */
+int bs_vram(bs_context *ctx, int die_id, void **addr, size_t *len);
+
+/**
+ * bs_zero() - clear memory the cheapest way the device has
+ * @off, @len: bytes, inside vram_bytes
+ *
+ * The die must be in the slot. Not interruptible: keep @len small.
+ *
+ * Return: 0; -EOPNOTSUPP write zeroes through the mapping instead (module);
+ * -EINVAL out of range; -ENXIO not in the slot; -EIO.
+ */
+int bs_zero(bs_context *ctx, int die_id, uint64_t off, uint64_t len);
+
+/** bs_poll_fd() - readable events (POLLPRI) when a die's state may have
+ * changed since the last bs_refresh(); -1 if there is none (simulator) */
+int bs_poll_fd(const bs_context *ctx);
+
+/** bs_device_name() - "bar_swap" or "sim"; "" for NULL */
+const char *bs_device_name(const bs_context *ctx);
+
+/**
+ * bs_sim_order() - order a fault of the simulator
+ * @order: one of
+ *   "fail DIE N ERRNO"  the Nth next acquire that programs DIE (1 = the next)
+ *                       fails so, once; ERRNO by name, e.g. EIO
+ *   "dead DIE"          falls off the bus at once: SIGBUS, alive 0, EIO
+ *   "revive DIE"        answers again; contents as they were
+ *   "reset DIE"         an unexpected reset: contents lost, generation + 1
+ *   "driver DIE NAME"   a kernel driver is bound; "driver DIE none" unbinds
+ *   "virtual DIE"       BAR1 goes virtual at the next acquire;
+ *                       "physical DIE" goes back
+ *   "novram DIE"        not initialised: acquire works, state NO_VRAM;
+ *                       "vram DIE" goes back
+ *   "swap_us N"         from now on a swap takes N microseconds
+ *   "lease DIE PID"     a foreign process takes the lease; "unlease DIE"
+ *
+ * Return: 0; -EINVAL malformed; -ENODEV no such die; -EOPNOTSUPP not sim.
+ */
+int bs_sim_order(bs_context *ctx, const char *order);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BARSWAP_H */
