@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# k80fs: GPU dies as files. `make help` lists the targets.
+
+VERSION := 1.0
+SOVERSION := 1
+
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+sbindir ?= $(prefix)/sbin
+libdir ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+mandir ?= $(prefix)/share/man
+DESTDIR ?=
+
+CC ?= gcc
+SAN ?=
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+comma := ,
+
+FUSE_CFLAGS = $(shell pkg-config --cflags fuse3)
+FUSE_LIBS = $(shell pkg-config --libs fuse3)
+CHECK_CFLAGS = $(shell pkg-config --cflags check)
+CHECK_LIBS = $(shell pkg-config --libs check)
+
+WARN := -Wall -Wextra -Wmissing-prototypes -Wshadow -Wvla -Werror
+HARDEN := -fstack-protector-strong -fPIC -fcf-protection
+ifeq ($(SAN),)
+OPT ?= -O2
+HARDEN += -D_FORTIFY_SOURCE=2
+else
+OPT ?= -O1 -fno-omit-frame-pointer
+SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-recover=all)
+endif
+CFLAGS ?= -g $(OPT)
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DK80FS_VERSION='"$(VERSION)"' \
+	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -I. -Ifusefs -Ifusefs/lib
+override LDFLAGS += $(SANFLAGS) -pthread -Wl,-z,relro,-z,now
+# clang checks the lock annotations of util.h
+ifneq ($(findstring clang,$(CC)),)
+override CFLAGS += -Wthread-safety
+endif
+
+LIB_SRC := $(wildcard fusefs/lib/*.c)
+FS_SRC := $(wildcard fusefs/*.c)
+# what includes a FUSE header
+FUSE_SRC := fusefs/main.c fusefs/options.c fusefs/fs_ops.c fusefs/fs_dir.c
+CHECK_SRC := $(wildcard tests/check_*.c)
+
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o
+# everything of the daemon the unit tests link: all that knows no FUSE
+UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
+
+SONAME := libbarswap.so.$(SOVERSION)
+LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
+PROGS := $(B)/k80fs $(B)/vram_persist
+TESTS := $(B)/check_all $(B)/test_barswap
+
+.PHONY: all
+all: $(LIBS_OUT) $(PROGS)
+
+.PHONY: help
+help:
+	@sed -n 's/^##  */  /p' Makefile
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
+$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -Itests
+
+$(B)/libbarswap.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/$(SONAME).0: $(LIB_OBJ) fusefs/lib/barswap.map
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=fusefs/lib/barswap.map -o $@ $(LIB_OBJ)
+	ln -sf $(SONAME).0 $(B)/$(SONAME)
+	ln -sf $(SONAME).0 $(B)/libbarswap.so
+
+$(B)/barswap.pc: fusefs/lib/barswap.pc.in Makefile
+	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
+	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@
+
+$(B)/k80fs: $(FS_OBJ) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS)
+
+$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+
+$(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+
+.PHONY: clean
+## clean        remove what was built
+clean:
+	rm -rf build build-*
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
