@@ -33,7 +33,8 @@ SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-re
 endif
 CFLAGS ?= -g $(OPT)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DK80FS_VERSION='"$(VERSION)"' \
-	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -I. -Ifusefs -Ifusefs/lib
+	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -iquote . \
+	-iquote fusefs -iquote fusefs/lib
 override LDFLAGS += $(SANFLAGS) -pthread -Wl,-z,relro,-z,now
 # clang checks the lock annotations of util.h
 ifneq ($(findstring clang,$(CC)),)
@@ -69,7 +70,7 @@ $(B)/%.o: %.c Makefile
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
-$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -Itests
+$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
 
 $(B)/libbarswap.a: $(LIB_OBJ)
 	@rm -f $@

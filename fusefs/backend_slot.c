@@ -135,6 +135,7 @@ static void slot_rest(struct backend *be, unsigned int die)
 {
 	struct slot *s = be->priv;
 
+	slot_sync(be, die);
 	bs_unlease(s->ctx, (int)die);
 }
 

@@ -65,12 +65,12 @@ static struct policy_step switch_away(struct policy *p)
 {
 	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
 
-	if (p->evict) {
-		step.action = POLICY_VACATE;
-		step.die = p->active;
-	} else {
+	if (p->evict == POLICY_STAY)
 		step.die = longest_waiting(p, p->active);
-	}
+	else
+		step.die = p->active;
+	if (p->evict == POLICY_OUT)
+		step.action = POLICY_VACATE;
 	p->swapping_to = step.die;
 	return step;
 }
@@ -129,7 +129,7 @@ void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 	p->active = die;
 	p->swapping_to = -1;
 	p->draining = false;
-	p->evict = false;
+	p->evict = POLICY_STAY;
 	p->slice_end = now + policy_slice_ns(p);
 	if (die >= 0)
 		p->dies[die].last_done = now;

@@ -32,14 +32,20 @@
 /* A reset inside a swap (a second and more) is no measure of the next one. */
 #define POLICY_MAX_SWAP_NS  50000000ULL
 
+enum policy_evict {
+	POLICY_STAY,
+	POLICY_REBIND, /* swap to itself: looked at again, or reset */
+	POLICY_OUT,    /* the slot becomes vacant */
+};
+
 /**
  * struct policy - the state
  * @active:      die that may run requests, -1 for none
  * @swapping_to: die whose swap in is under way, -1 for none
  * @draining:    @active starts no new request
  * @held:        a pin or lease keeps @active in
- * @evict:       @active must leave as soon as its requests are done (release,
- *               reset), whatever its slice and hold
+ * @evict:       what must happen as soon as the requests of @active are done,
+ *               whatever its slice and hold
  * @slice_end:   when @active may be made to give way
  * @swap_ns:     estimate of one swap
  * @slice_set:   slice chosen by the user, 0 for auto
@@ -49,7 +55,7 @@ struct policy {
 	int swapping_to;
 	bool draining;
 	bool held;
-	bool evict;
+	enum policy_evict evict;
 	uint64_t slice_end;
 	uint64_t swap_ns;
 	uint64_t slice_set;
@@ -64,7 +70,7 @@ struct policy {
 enum policy_action {
 	POLICY_KEEP,   /* nothing to do until @wake, or until something happens */
 	POLICY_SWAP,   /* bring @die in now */
-	POLICY_VACATE, /* @evict, drained: take the active die out */
+	POLICY_VACATE, /* take @die, the active one, out now */
 };
 
 struct policy_step {
