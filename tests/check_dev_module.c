@@ -279,72 +279,38 @@ START_TEST(check_gives_what_the_module_found)
 }
 END_TEST
 
+/* clang-format off */
 START_TEST(info_gives_every_field)
 {
 	static const struct bs_die_info in = { .die_id = 1 };
 	static const struct bs_die_info out = {
-		.die_id = 1,
-		.state = BS_DIE_NO_VRAM,
+		.die_id = 1, .state = BS_DIE_NO_VRAM,
 		.flags = BS_DIE_F_ALIVE | BS_DIE_F_LEASED_HERE,
-		.bar1_mode = BS_BAR1_VIRTUAL,
-		.vendor = 1,
-		.device = 2,
-		.subvendor = 3,
-		.subdevice = 4,
-		.bdf = "0000:04:00.0",
-		.bar0_addr = 5,
-		.bar1_addr = 6,
-		.bar3_addr = 7,
-		.bar0_size = 8,
-		.bar1_size = 9,
-		.bar3_size = 10,
-		.vram_bytes = 11,
-		.resmem_bytes = 12,
-		.generation = 13,
-		.resets = 14,
-		.acquires = 15,
-		.swaps_in = 16,
-		.swaps_out = 17,
-		.last_swap_ns = 18,
-		.waiters = 19,
-		.holder_pid = 20,
-		.holder_comm = "holder",
-		.driver = "nvidia",
+		.bar1_mode = BS_BAR1_VIRTUAL, .bdf = "0000:04:00.0",
+		.vendor = 1, .device = 2, .subvendor = 3, .subdevice = 4,
+		.bar0_addr = 5, .bar1_addr = 6, .bar3_addr = 7,
+		.bar0_size = 8, .bar1_size = 9, .bar3_size = 10,
+		.vram_bytes = 11, .resmem_bytes = 12, .generation = 13,
+		.resets = 14, .acquires = 15, .swaps_in = 16, .swaps_out = 17,
+		.last_swap_ns = 18, .waiters = 19, .holder_pid = 20,
+		.holder_comm = "holder", .driver = "nvidia",
+		.last_error = "what happened",
+	};
+	static const struct bs_info want = {
+		.state = BS_STATE_NO_VRAM,
+		.alive = 1, .leased = 0, .leased_here = 1,
+		.bar1_mode = BS_MODE_VIRTUAL, .bdf = "0000:04:00.0",
+		.vendor = 1, .device = 2, .subvendor = 3, .subdevice = 4,
+		.bar0_addr = 5, .bar1_addr = 6, .bar3_addr = 7,
+		.bar0_size = 8, .bar1_size = 9, .bar3_size = 10,
+		.vram_bytes = 11, .resmem_bytes = 12, .generation = 13,
+		.resets = 14, .acquires = 15, .swaps_in = 16, .swaps_out = 17,
+		.last_swap_ns = 18, .waiters = 19, .holder_pid = 20,
+		.holder_comm = "holder", .driver = "nvidia",
 		.last_error = "what happened",
 	};
 	static const struct mock_ioctl_call call = {
 		.request = BAR_SWAP_DIE_INFO, .in = &in, .out = &out
-	};
-	static const struct bs_info want = {
-		.state = BS_STATE_NO_VRAM,
-		.bar1_mode = BS_MODE_VIRTUAL,
-		.alive = 1,
-		.leased = 0,
-		.leased_here = 1,
-		.waiters = 19,
-		.holder_pid = 20,
-		.holder_comm = "holder",
-		.bdf = "0000:04:00.0",
-		.vendor = 1,
-		.device = 2,
-		.subvendor = 3,
-		.subdevice = 4,
-		.driver = "nvidia",
-		.bar0_addr = 5,
-		.bar1_addr = 6,
-		.bar3_addr = 7,
-		.bar0_size = 8,
-		.bar1_size = 9,
-		.bar3_size = 10,
-		.vram_bytes = 11,
-		.resmem_bytes = 12,
-		.generation = 13,
-		.resets = 14,
-		.acquires = 15,
-		.swaps_in = 16,
-		.swaps_out = 17,
-		.last_swap_ns = 18,
-		.last_error = "what happened",
 	};
 	struct bs_info info;
 
@@ -354,6 +320,7 @@ START_TEST(info_gives_every_field)
 	ck_assert_mem_eq(&info, &want, sizeof(info));
 }
 END_TEST
+/* clang-format on */
 
 /* what a die of VRAM bytes answers */
 static const struct bs_die_info sized = { .vram_bytes = VRAM };
