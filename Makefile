@@ -17,7 +17,9 @@ SAN ?=
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma := ,
 
-FUSE_CFLAGS = $(shell pkg-config --cflags fuse3)
+# the newest API of libfuse that its version has: 3.12 gave the loop a config
+FUSE_API = $(shell pkg-config --atleast-version=3.12 fuse3 && echo 312 || echo 35)
+FUSE_CFLAGS = $(shell pkg-config --cflags fuse3) -DFUSE_USE_VERSION=$(FUSE_API)
 FUSE_LIBS = $(shell pkg-config --libs fuse3)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 CHECK_LIBS = $(shell pkg-config --libs check)
@@ -44,7 +46,7 @@ endif
 LIB_SRC := $(wildcard fusefs/lib/*.c)
 FS_SRC := $(wildcard fusefs/*.c)
 # what includes a FUSE header
-FUSE_SRC := fusefs/main.c fusefs/options.c fusefs/fs_ops.c fusefs/fs_dir.c
+FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)

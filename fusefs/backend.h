@@ -36,7 +36,8 @@ struct backend;
  * @zero:     clear memory of a bound die; @len <= BACKEND_MAX_CHUNK * 256
  * @sync:     wait until the writes of every thread have reached a bound die
  * @info:     never waits for hardware; sees events that nobody ordered
- * @poll_fd:  POLLPRI when @info may have changed; -1 if there is none
+ * @poll_fd:  POLLPRI when @info may have changed since the last @poll_ack; -1
+ *            if there is none
  */
 struct backend_ops {
 	const char *name;
@@ -55,6 +56,7 @@ struct backend_ops {
 	int (*sync)(struct backend *be, unsigned int die);
 	int (*info)(struct backend *be, unsigned int die, struct bs_info *info);
 	int (*poll_fd)(struct backend *be);
+	void (*poll_ack)(struct backend *be);
 };
 
 /**

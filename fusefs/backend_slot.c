@@ -192,6 +192,13 @@ static int slot_poll_fd(struct backend *be)
 	return bs_poll_fd(s->ctx);
 }
 
+static void slot_poll_ack(struct backend *be)
+{
+	struct slot *s = be->priv;
+
+	bs_refresh(s->ctx);
+}
+
 #define SLOT_OPS                                                               \
 	.has_slot = true,                                                      \
 	.close = slot_close,                                                   \
@@ -203,7 +210,8 @@ static int slot_poll_fd(struct backend *be)
 	.zero = slot_zero,                                                     \
 	.sync = slot_sync,                                                     \
 	.info = slot_info,                                                     \
-	.poll_fd = slot_poll_fd
+	.poll_fd = slot_poll_fd,                                               \
+	.poll_ack = slot_poll_ack
 
 const struct backend_ops backend_bar_swap = {
 	.name = "bar_swap",

@@ -237,7 +237,6 @@ int sched_start(struct sched **out, struct backend *be,
 	s->changed = changed;
 	s->arg = arg;
 	s->hold_die = -1;
-	s->resident = -1;
 	policy_init(&s->policy);
 	pthread_mutex_init(&s->lock.mutex, NULL);
 	pthread_cond_init(&s->job_wake, NULL);
@@ -271,7 +270,7 @@ out_free:
 	return ret;
 }
 
-void sched_stop(struct sched *s)
+int sched_stop(struct sched *s)
 {
 	struct timespec patience;
 
@@ -283,13 +282,14 @@ void sched_stop(struct sched *s)
 	pthread_join(s->thread, NULL);
 
 	/* A die that never returns from its reset would hold us for 75 s; the
-	 * process is about to end, and its end interrupts the call. */
+	 * end of the process interrupts the call. */
 	clock_gettime(CLOCK_REALTIME, &patience);
 	patience.tv_sec += 2;
 	if (pthread_timedjoin_np(s->slot_thread, NULL, &patience))
-		return;
+		return -EBUSY;
 	close(s->event_fd);
 	pthread_cond_destroy(&s->job_wake);
 	pthread_mutex_destroy(&s->lock.mutex);
 	free(s);
+	return 0;
 }

@@ -30,7 +30,6 @@ enum sched_op {
 };
 
 #define SCHED_NOTHING 1
-#define SCHED_ANY_DIE (-1)
 #define SCHED_COMM_LEN 16
 
 /**
@@ -47,7 +46,7 @@ struct sched_hold {
 /**
  * struct sched_req - a request; the caller fills in the first part
  * @op:      what it wants
- * @die:     of which die; RELEASE: SCHED_ANY_DIE for the one that is in
+ * @die:     of which die
  * @nowait:  -EBUSY instead of waiting for another's hold to end
  * @wait_ns: how long a hold of another die may block it
  * @pid:     who asks, for PIN and LEASE; @comm: its name
@@ -85,8 +84,11 @@ struct sched_req {
 int sched_start(struct sched **out, struct backend *be,
 		void (*changed)(void *arg), void *arg);
 
-/** sched_stop() - parked requests get -ENODEV; the die that is in stays */
-void sched_stop(struct sched *s);
+/**
+ * sched_stop() - parked requests get -ENODEV; the die that is in stays in
+ * Return: 0; -EBUSY a reset still runs and keeps the backend in use.
+ */
+int sched_stop(struct sched *s);
 
 /**
  * sched_try() - run it now if that needs no wait

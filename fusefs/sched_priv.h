@@ -52,7 +52,6 @@ struct sched {
 	struct req_list parked[POLICY_MAX_DIES]; /* need their die in */
 	struct req_list control;		 /* RELEASE and SYNC */
 	bool suspect[POLICY_MAX_DIES];
-	int resident; /* in the slot as far as we know, -1 for none */
 	bool is_stopping;
 	bool is_changed;
 
@@ -63,7 +62,8 @@ struct sched {
 	char pin_comm[SCHED_COMM_LEN];
 	struct sched_hold *leases;
 	bool foreign; /* another process leases the slot */
-	uint64_t retry_at;
+	uint64_t retry_at; /* no swap in before that */
+	uint64_t look_at;  /* next look for waiters in other processes */
 	uint64_t blocked_ns;	/* time blocked by holds, up to ... */
 	uint64_t blocked_since; /* ... here; 0 while nothing blocks */
 

@@ -99,7 +99,7 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 	}
 }
 
-/* RELEASE and SYNC: what is true already. */
+/* RELEASE and SYNC: what needs no call into the backend. */
 static bool pick_control(struct sched *s, struct sched_req *req, void *arg,
 			 int *result) NO_TSA
 {
@@ -116,10 +116,8 @@ static bool pick_control(struct sched *s, struct sched_req *req, void *arg,
 		*result = 0;
 		return true;
 	}
-	if (die == SCHED_ANY_DIE)
-		die = s->resident;
 	*result = 0;
-	return die < 0 || s->resident != die;
+	return s->policy.active >= 0 && s->policy.active != die;
 }
 
 static bool wants_reset(const struct req_list *l)
@@ -168,13 +166,11 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 	sched_clock_locked(s, now);
 	if (s->job_result) {
 		policy_swapped(&s->policy, -1, now, 0);
-		s->resident = -1;
 		if (s->hold_die == (int)die)
 			sched_clear_holds_locked(s);
 		sift_locked(s, &s->parked[die], out, pick_all, &s->job_result);
 		return;
 	}
-	s->resident = (int)die;
 	policy_swapped(&s->policy, (int)die, now, s->job_cost);
 	sift_locked(s, &s->parked[die], out, pick_ready, &s->job_flags);
 }
@@ -198,8 +194,6 @@ static void job_ended_locked(struct sched *s, struct req_list *out,
 		break;
 	case JOB_UNBIND:
 		policy_swapped(&s->policy, -1, now, 0);
-		if (!s->job_result)
-			s->resident = -1;
 		sift_locked(s, &s->control, out, pick_released, &s->job_result);
 		break;
 	default:
@@ -208,7 +202,7 @@ static void job_ended_locked(struct sched *s, struct req_list *out,
 	}
 }
 
-/* A RELEASE whose die is in: ends its holds and makes it leave. */
+/* A RELEASE whose die is in, or may be: ends its holds and makes it leave. */
 static void begin_release_locked(struct sched *s) REQUIRES(s->lock)
 {
 	for (struct sched_req *r = s->control.head; r; r = r->next) {
@@ -216,34 +210,76 @@ static void begin_release_locked(struct sched *s) REQUIRES(s->lock)
 		    s->job_state != JOB_IDLE)
 			continue;
 		r->is_started = true;
-		if (s->hold_die == s->resident)
+		if (s->hold_die == r->die)
 			sched_clear_holds_locked(s);
 		if (s->policy.active >= 0) {
 			s->policy.evict = POLICY_OUT;
 			s->out_job = JOB_UNBIND;
 		} else {
-			s->policy.swapping_to = s->resident;
-			job_start_locked(s, JOB_UNBIND, s->resident);
+			s->policy.swapping_to = r->die;
+			job_start_locked(s, JOB_UNBIND, r->die);
 		}
 	}
 }
 
-/* Idle for long: other processes may take the slot from now on. */
+/*
+ * An idle die that nobody holds is left to other processes after a while.
+ * Return: when to look again.
+ */
 static uint64_t rest_locked(struct sched *s, uint64_t now) REQUIRES(s->lock)
 {
-	const struct policy *p = &s->policy;
+	struct policy *p = &s->policy;
 	uint64_t at;
 
-	if (p->active < 0 || p->held || p->evict != POLICY_STAY ||
-	    p->dies[p->active].running || p->dies[p->active].waiting)
+	if (p->active < 0 || p->held || p->evict != POLICY_STAY)
 		return POLICY_NEVER;
-	at = p->dies[p->active].last_done + SCHED_REST_NS;
-	if (now >= at) {
-		s->policy.evict = POLICY_OUT;
-		s->out_job = JOB_REST;
-		return now;
+	at = now + SCHED_REST_NS;
+	if (!p->dies[p->active].running && !p->dies[p->active].waiting)
+		at = p->dies[p->active].last_done + SCHED_REST_NS;
+	if (now < at)
+		return at;
+	p->evict = POLICY_OUT;
+	s->out_job = JOB_REST;
+	return now;
+}
+
+/*
+ * Other processes wait for a slot that is never idle: their turn is a retry
+ * interval after each slice.
+ */
+static void yield_to_others(struct sched *s)
+{
+	struct policy *p = &s->policy;
+	struct bs_info info;
+	uint64_t now = now_ns();
+	int die = -1;
+
+	sched_take(&s->lock);
+	if (p->active >= 0 && !p->held && p->evict == POLICY_STAY &&
+	    now >= p->slice_end && now >= s->look_at) {
+		die = p->active;
+		s->look_at = now + SCHED_REST_NS;
 	}
-	return at;
+	sched_leave(&s->lock);
+	if (die < 0 || backend_info(s->be, (unsigned int)die, &info) ||
+	    !info.waiters)
+		return;
+	sched_take(&s->lock);
+	if (p->active == die && !p->held && p->evict == POLICY_STAY) {
+		p->evict = POLICY_OUT;
+		s->out_job = JOB_REST;
+		s->retry_at = now + SCHED_RETRY_NS;
+	}
+	sched_leave(&s->lock);
+	sched_wake(s);
+}
+
+static bool anyone_waits_locked(struct sched *s) REQUIRES(s->lock)
+{
+	for (unsigned int die = 0; die < s->be->n_dies; die++)
+		if (s->policy.dies[die].waiting)
+			return true;
+	return false;
 }
 
 /* Time of the first deadline of a blocked request. */
@@ -299,8 +335,14 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		p->evict = POLICY_REBIND;
 	wake = rest_locked(s, now);
 
-	if (s->foreign && now < s->retry_at)
-		return MIN(MIN(wake, s->retry_at), next_deadline_locked(s, now));
+	if (s->foreign && s->job_state == JOB_IDLE && !anyone_waits_locked(s)) {
+		s->foreign = false;
+		sched_clock_locked(s, now);
+	}
+	wake = MIN(wake, next_deadline_locked(s, now));
+	if (p->active < 0 && now < s->retry_at)
+		return MIN(wake, s->retry_at);
+
 	step = policy_next(p, now);
 	if (step.action == POLICY_SWAP)
 		job_start_locked(s, JOB_BIND, step.die);
@@ -308,7 +350,7 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		job_start_locked(s, s->out_job, step.die);
 	else if (p->active >= 0 && policy_may_run(p, (unsigned int)p->active))
 		sift_locked(s, &s->parked[p->active], out, pick_ready, NULL);
-	return MIN(MIN(wake, step.wake), next_deadline_locked(s, now));
+	return MIN(wake, step.wake);
 }
 
 static void sleep_until(struct sched *s, uint64_t wake)
@@ -333,11 +375,10 @@ static void sleep_until(struct sched *s, uint64_t wake)
 void *sched_thread(void *arg)
 {
 	struct sched *s = arg;
-	bool is_stopping;
 
-	do {
+	for (;;) {
 		struct req_list out;
-		bool is_changed;
+		bool is_changed, is_stopping;
 		uint64_t wake;
 
 		list_init(&out);
@@ -356,9 +397,11 @@ void *sched_thread(void *arg)
 		}
 		if (is_changed && s->changed)
 			s->changed(s->arg);
-		if (!is_stopping)
-			sleep_until(s, wake);
-	} while (!is_stopping);
+		if (is_stopping)
+			break;
+		yield_to_others(s);
+		sleep_until(s, wake);
+	}
 	return NULL;
 }
 
