@@ -51,7 +51,10 @@ CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o \
+	$(B)/tests/mock_ioctl.o
+# what the unit tests stand in for
+CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate
 # everything of the daemon the unit tests link: all that knows no FUSE
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
 
@@ -95,7 +98,7 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS)
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)

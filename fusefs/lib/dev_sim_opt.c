@@ -21,7 +21,7 @@ int sim_parse_u64(const char *text, uint64_t max, uint64_t *value)
 		if (*text < '0' || *text > '9')
 			return -EINVAL;
 		digit = (uint64_t)(*text - '0');
-		if (sum > (max - digit) / 10)
+		if (digit > max || sum > (max - digit) / 10)
 			return -EINVAL;
 		sum = sum * 10 + digit;
 	}

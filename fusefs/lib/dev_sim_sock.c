@@ -40,18 +40,22 @@ static void drop_client(struct sim_sock *sock, int slot)
 	sock->client[slot].len = 0;
 }
 
-/* A client that does not take its answers is dropped, never waited for. */
-static int answer(struct sim_sock *sock, int slot, const char *order)
+/*
+ * Carry out a line of @len bytes, which ends in a NUL. A client that does not
+ * take its answers is dropped, never waited for.
+ */
+static int answer(struct sim_sock *sock, int slot, const char *line, size_t len)
 {
-	int error = -sim_ctl_order(sock->s, order);
+	/* a NUL inside must not make an order of the bytes before it */
+	int error = strlen(line) == len ? -sim_ctl_order(sock->s, line) : EINVAL;
 	char text[LINE_BYTES];
-	int len;
+	int n;
 
 	errno = error;
-	len = error ? snprintf(text, sizeof(text), "error: %m\n")
-		    : snprintf(text, sizeof(text), "ok\n");
-	if (send(sock->fds[FD_CLIENTS + slot].fd, text, (size_t)len,
-		 MSG_NOSIGNAL | MSG_DONTWAIT) != len)
+	n = error ? snprintf(text, sizeof(text), "error: %m\n")
+		  : snprintf(text, sizeof(text), "ok\n");
+	if (send(sock->fds[FD_CLIENTS + slot].fd, text, (size_t)n,
+		 MSG_NOSIGNAL | MSG_DONTWAIT) != n)
 		return -EPIPE;
 	return 0;
 }
@@ -63,7 +67,7 @@ static int answer_lines(struct sim_sock *sock, int slot)
 
 	while ((end = memchr(start, '\n', client->len))) {
 		*end++ = '\0';
-		if (answer(sock, slot, start))
+		if (answer(sock, slot, start, (size_t)(end - start) - 1))
 			return -EPIPE;
 		client->len -= (size_t)(end - start);
 		start = end;
@@ -91,7 +95,7 @@ static void serve_client(struct sim_sock *sock, int slot)
 	}
 	if (n == 0 && client->len) {
 		client->line[client->len] = '\0';
-		answer(sock, slot, client->line);
+		answer(sock, slot, client->line, client->len);
 	}
 	drop_client(sock, slot);
 }
