@@ -77,6 +77,9 @@ static void out(const struct chain *c)
 	for (off = 0x10; off <= 0x20; off += 4)
 		pci_set(c->die, off, 4, 0);
 	for (k = 2; k >= 0; k--) {
+		/* the upper limit first: the window closes with this write */
+		pci_set(c->port[k], 0x2c, 4, 0);
+		pci_set(c->port[k], 0x28, 4, 0);
 		pci_set(c->port[k], 0x24, 4, CLOSED_PREF);
 		pci_set(c->port[k], 0x20, 4, CLOSED_MEM);
 	}
