@@ -45,9 +45,10 @@ DIE_LINE = re.compile(r" die(\d+): cfg\[([0-9a-f]+)\]/\d <- ([0-9a-f]+)")
 class Node:
     """one die or port: what its registers were written to"""
 
-    def __init__(self, name, parent=None):
+    def __init__(self, name, parent=None, card=0):
         self.name = name
         self.parent = parent
+        self.card = card
         self.children = {}
         self.reg = collections.defaultdict(int)
 
@@ -121,15 +122,15 @@ class Machine:
         self.root = {}
         self.nodes = []
         for card in range(3):
-            port = self.add("rp%d" % card, None, (card + 4, 0))
-            up = self.add("up%d" % card, port, (0, 0))
+            port = self.add(card, "rp%d" % card, None, (card + 4, 0))
+            up = self.add(card, "up%d" % card, port, (0, 0))
             for k, dev in enumerate((8, 0x10)):
-                down = self.add("dn%d" % (2 * card + k), up, (dev, 0))
-                self.add("die%d" % (2 * card + k), down, (0, 0))
+                down = self.add(card, "dn%d" % (2 * card + k), up, (dev, 0))
+                self.add(card, "die%d" % (2 * card + k), down, (0, 0))
 
-    def add(self, name, parent, devfn):
+    def add(self, card, name, parent, devfn):
         """hang one node into the tree"""
-        node = Node(name, parent)
+        node = Node(name, parent, card)
         (parent.children if parent else self.root)[devfn] = node
         self.nodes.append(node)
         return node
@@ -184,6 +185,7 @@ class Replay:
         self.plan = plan
         self.job = "start"
         self.quiet = None
+        self.quiet_cards = 0  # mask of the cards that must stay untouched
         self.quiet_done = []
         self.bad = []
         self.unknown = 0
@@ -197,7 +199,8 @@ class Replay:
         if kind == MARK_JOB:
             self.job = self.plan.get(arg, "job %d" % arg)
         elif kind == MARK_QUIET:
-            self.quiet = [self.job, arg, []]
+            self.quiet = [self.job, arg & 0xFFFF, []]
+            self.quiet_cards = arg >> 16 or 7
         elif kind == MARK_LOUD and self.quiet and self.quiet[1] == arg:
             self.quiet_done.append(self.quiet)
             self.quiet = None
@@ -228,7 +231,7 @@ class Replay:
             self.unknown += ours
             return
         self.writes += 1
-        if self.quiet:
+        if self.quiet and self.quiet_cards >> node.card & 1:
             self.quiet[2].append("%s @%#x" % (node.name, off))
         if node.is_die:
             self.sent[node.name].append((off, val))

@@ -156,6 +156,12 @@ class Bad(unittest.TestCase):
         r = replay([mark(1, 1), mark(2, 7), w("die0", 4, 0), mark(3, 7)])
         self.assertEqual(r.quiet_done, [["job", 7, ["die0 @0x4"]]])
 
+    def test_quiet_of_some_cards_lets_the_others_be(self):
+        r = replay([mark(2, 1 << 16 | 7), w("die3", 4, 0), mark(3, 7)])
+        self.assertEqual(r.quiet_done, [["start", 7, []]])
+        r = replay([mark(2, 1 << 16 | 7), w("up0", 4, 0), mark(3, 7)])
+        self.assertEqual(r.quiet_done, [["start", 7, ["up0 @0x4"]]])
+
     def test_final_state_that_differs_is_found(self):
         r = replay(swap_in(0))
         dump = "0000:03:00.0 " + "00" * 64

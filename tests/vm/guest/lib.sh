@@ -60,3 +60,112 @@ ctl()
 {
 	"$G/rigctl" "$@" || echo "not ok order to the dies: $*"
 }
+
+# the device from the shell: prints a word; see guest/bs.c
+bs()
+{
+	"$G/bs" "$@"
+}
+
+# load the module; without resets unless a job wants them (1.2 s each)
+load()
+{
+	insmod "$KO/bar_swap.ko" first_sbr=0 "$@" && [ -c $DEV ]
+}
+
+unload()
+{
+	rmmod bar_swap
+}
+
+# the kernel's log of this job
+klog()
+{
+	dmesg | sed "1,/RIG: job $JOB\$/d"
+}
+
+# config space of all dies and ports, BYTES of each, without status fields
+config()
+{
+	"$G/pcicfg" dump "$1" "${DIES[@]}" "${PORTS[@]}"
+}
+
+# what an unload must bring back, into files named $1.config and $1.iomem
+snapshot()
+{
+	config "${2:-256}" >"$TMPDIR/$1.config"
+	cat /proc/iomem >"$TMPDIR/$1.iomem"
+}
+
+# are snapshots $1 and $2 the same
+same()
+{
+	diff "$TMPDIR/$1.config" "$TMPDIR/$2.config" &&
+		diff "$TMPDIR/$1.iomem" "$TMPDIR/$2.iomem"
+}
+
+# From here to loud, no config write may reach a die or port: the trace is
+# looked at after the boot. quiet N [CARDS], CARDS a mask of cards (all if 0)
+quiet()
+{
+	"$G/rigbg" mark $((0x02000000 | ${2:-0} << 16 | $1))
+}
+
+loud()
+{
+	"$G/rigbg" mark $((0x03000000 | $1))
+}
+
+# acquire every die and compare a word that is different on each
+six_work()
+{
+	local die got
+
+	for die in 0 1 2 3 4 5; do
+		got=$(bs acquire $die)
+		[ "$got" = ok ] || { echo "acquire $die: $got"; return 1; }
+		bs put $die 40 "d1e$die" >/dev/null || return 1
+	done
+	for die in 5 4 3 2 1 0; do
+		got=$(bs acquire $die)
+		[ "$got" = ok ] || { echo "acquire $die: $got"; return 1; }
+		got=$(bs get $die 40)
+		[ "$got" = "000000000000d1e$die" ] ||
+			{ echo "die $die holds $got"; return 1; }
+	done
+}
+
+# bind driver $2 to device $1, or fail
+bind()
+{
+	echo "$2" >"$SYS/$1/driver_override"
+	echo "$1" >"/sys/bus/pci/drivers/$2/bind"
+}
+
+unbind()
+{
+	echo "$1" >"$SYS/$1/driver/unbind"
+	echo >"$SYS/$1/driver_override"
+}
+
+# run a command as an ordinary user of group $1
+as_group()
+{
+	local gid=$1
+
+	shift
+	setpriv --reuid=65534 --regid="$gid" --clear-groups "$@"
+}
+
+# wait until COMMAND succeeds, for at most $1 seconds
+await()
+{
+	local i left=$(($1 * 10))
+
+	shift
+	for ((i = 0; i < left; i++)); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.1
+	done
+	return 1
+}
