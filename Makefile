@@ -17,7 +17,9 @@ SAN ?=
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma := ,
 
-FUSE_CFLAGS = $(shell pkg-config --cflags fuse3)
+# the newest API of libfuse that its version has: 3.12 gave the loop a config
+FUSE_API = $(shell pkg-config --atleast-version=3.12 fuse3 && echo 312 || echo 35)
+FUSE_CFLAGS = $(shell pkg-config --cflags fuse3) -DFUSE_USE_VERSION=$(FUSE_API)
 FUSE_LIBS = $(shell pkg-config --libs fuse3)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 CHECK_LIBS = $(shell pkg-config --libs check)
@@ -33,7 +35,8 @@ SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-re
 endif
 CFLAGS ?= -g $(OPT)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DK80FS_VERSION='"$(VERSION)"' \
-	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -I. -Ifusefs -Ifusefs/lib
+	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -iquote . \
+	-iquote fusefs -iquote fusefs/lib
 override LDFLAGS += $(SANFLAGS) -pthread -Wl,-z,relro,-z,now
 # clang checks the lock annotations of util.h
 ifneq ($(findstring clang,$(CC)),)
@@ -43,12 +46,15 @@ endif
 LIB_SRC := $(wildcard fusefs/lib/*.c)
 FS_SRC := $(wildcard fusefs/*.c)
 # what includes a FUSE header
-FUSE_SRC := fusefs/main.c fusefs/options.c fusefs/fs_ops.c fusefs/fs_dir.c
+FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o \
+	$(B)/tests/mock_ioctl.o
+# what the unit tests stand in for
+CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate
 # everything of the daemon the unit tests link: all that knows no FUSE
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
 
@@ -69,7 +75,7 @@ $(B)/%.o: %.c Makefile
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
-$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -Itests
+$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
 
 $(B)/libbarswap.a: $(LIB_OBJ)
 	@rm -f $@
@@ -92,7 +98,7 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS)
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
