@@ -71,13 +71,14 @@ mount_at() {
 # orders at $SOCK. DIES and VRAM, set before, choose the simulator's size. In
 # a VM the same call mounts the module's dies. Sets CAP (a die's bytes), N.
 mount_sim() {
-	local IFS=, opts
+	local opts
 	M=$W/mnt${#mounts[@]}
 	SOCK=$M.sock
 	opts=backend=$K80FS_BACKEND
 	if [ "$K80FS_BACKEND" = sim ]; then
 		opts+=,sim_dies=${DIES:-6},sim_vram=${VRAM:-256M},sim_ctl=$SOCK
-		opts+=${*:+,$*}
+		opts+=$(printf ',%s' "$@")
+		opts=${opts%,}
 	else
 		opts+=$(without_sim_options "$@")
 	fi
@@ -100,11 +101,9 @@ without_sim_options() {
 # daemon_pids DIR: the processes serving the mount at DIR
 daemon_pids() {
 	local p
-	for p in /proc/[0-9]*; do
-		{ tr '\0' '\n' <"$p/cmdline"; } 2>/dev/null |
-			grep -qxF "$1" || continue
-		[ "$(readlink "$p/exe" 2>/dev/null)" = \
-			"$(readlink -f "$K80FS")" ] && echo "${p#/proc/}"
+	for p in $(grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2>/dev/null); do
+		p=${p%/cmdline}
+		[ "$p/exe" -ef "$K80FS" ] && echo "${p#/proc/}"
 	done
 	return 0
 }
