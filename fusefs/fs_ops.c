@@ -20,7 +20,6 @@
 #define FOPEN_PARALLEL_DIRECT_WRITES (1 << 6)
 #endif
 
-#define FS_MAX_WRITE	  (1u << 20)
 #define FS_MAX_BACKGROUND 1024
 
 static struct fs_file *file_of(const struct fuse_file_info *fi)
@@ -45,7 +44,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
-	conn->max_write = FS_MAX_WRITE;
+	conn->max_write = OPTIONS_MAX_REQUEST;
+	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */
 	conn->max_background = FS_MAX_BACKGROUND;
 	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;

@@ -55,16 +55,12 @@ static void leave_terminal(void)
 
 static void on_ready(struct fs *fs)
 {
-	unsigned int in = 0;
-
 	if (!fs->opts->foreground) {
 		log_init(false, LOG_LEVEL_INFO);
 		leave_terminal();
 	}
-	for (unsigned int die = 0; die < fs->be.n_dies; die++)
-		in += fs->be.dies[die].len > 0;
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
-		 fs->opts->mountpoint, fs->be.ops->name, in, fs->be.copy_name,
+		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies, fs->be.copy_name,
 		 fs->transport);
 	if (ready_fd < 0)
 		return;

@@ -70,7 +70,7 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 	case 'd':
 		o->foreground = true;
 		o->debug = true;
-		return 0;
+		return 1; /* libfuse's too */
 	case 'h':
 		o->show_help = true;
 		return 0;
@@ -244,8 +244,8 @@ static int add_mount_options(struct raw *raw, struct fuse_args *args)
 {
 	char max_read[32];
 
-	/* libfuse hands it on to the kernel: longest READ request, bytes */
-	snprintf(max_read, sizeof(max_read), "-omax_read=%u", 1u << 20);
+	snprintf(max_read, sizeof(max_read), "-omax_read=%u",
+		 OPTIONS_MAX_REQUEST);
 	if (fuse_opt_add_arg(args, "-ofsname=k80fs,subtype=k80fs") ||
 	    fuse_opt_add_arg(args, "-odefault_permissions") ||
 	    fuse_opt_add_arg(args, max_read))

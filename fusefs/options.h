@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define OPTIONS_MAX_REQUEST (1u << 20) /* longest READ and WRITE, bytes */
+
 struct fuse_args;
 
 /**
