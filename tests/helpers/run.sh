@@ -5,8 +5,8 @@
 # usage: run.sh [FILE...]   FILE: check_mount.sh, ...; all of them by default
 #
 # A file holds functions test_<behaviour>. Each runs in a shell of its own,
-# with -eu, in an empty folder $WORK and, if run by root, in a private mount
-# namespace. Exit code 77 = skipped.
+# with -eu, in an empty folder $WORK and, if run by root, in private mount and
+# pid namespaces, so that nothing outlives it. Exit code 77 = skipped.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,7 +17,7 @@ n_pass=0
 n_fail=0
 n_skip=0
 namespace=()
-[ "$(id -u)" -ne 0 ] || namespace=(unshare -m --)
+[ "$(id -u)" -ne 0 ] || namespace=(unshare -mpf --kill-child --mount-proc --)
 
 # run_one FILE FUNCTION
 run_one()
@@ -26,8 +26,8 @@ run_one()
 
 	mkdir "$base/work"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	(cd "$base/work" && WORK=$base/work exec "${namespace[@]}" \
-		timeout -k 5 120 bash -euc '. "$1"; . "$2"; "$3"' test \
+	(cd "$base/work" && WORK=$base/work exec timeout -k 5 120 \
+		"${namespace[@]}" bash -euc '. "$1"; . "$2"; "$3"' test \
 		"$here/lib.sh" "$here/$1" "$2") \
 		>"$base/log" 2>&1 </dev/null
 	rc=$?
