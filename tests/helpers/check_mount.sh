@@ -204,7 +204,7 @@ test_dead_mount_is_removed_and_mounted_again()
 	expect 0 "$rc" "$(cat out)"
 	expect_line 'removing the dead k80fs mount' out
 	stat -f dir
-	expect 1 "$(findmnt -n -r -o FSTYPE | grep -c '^fuse.k80fs$')"
+	expect 1 "$(findmnt -n -r -o TARGET | grep -cFx "$WORK/dir")"
 }
 
 test_dead_mounts_on_top_of_each_other_are_all_removed()
@@ -247,7 +247,7 @@ test_live_mount_is_left_alone()
 	run "$HELPERS/mount.k80fs" k80fs "$WORK/dir"
 	expect 32 "$rc"
 	expect_line "$WORK/dir: k80fs is already mounted there" out
-	expect 1 "$(findmnt -n -r -o FSTYPE | grep -c '^fuse.k80fs$')"
+	expect 1 "$(findmnt -n -r -o TARGET | grep -cFx "$WORK/dir")"
 }
 
 test_dead_mount_of_another_program_is_not_touched()
