@@ -165,12 +165,17 @@ static int engine_start(struct fs *fs)
 	ret = fs_status_start(fs);
 	if (ret)
 		goto out_pool;
-	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	ret = fs_inval_start(fs);
 	if (ret)
 		goto out_status;
+	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	if (ret)
+		goto out_inval;
 	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
 	return 0;
 
+out_inval:
+	fs_inval_stop(fs);
 out_status:
 	fs_status_stop(fs);
 out_pool:
@@ -186,6 +191,7 @@ static void engine_stop(struct fs *fs)
 	int ret = sched_stop(fs->io.sched);
 
 	pool_stop(fs->io.pool);
+	fs_inval_stop(fs);
 	fs_status_stop(fs);
 	if (!ret)
 		backend_close(&fs->be);
