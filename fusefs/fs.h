@@ -44,17 +44,35 @@ struct fs_watch {
 	uint64_t seen;
 };
 
+/**
+ * struct fs_error - the newest error of a die, from whichever layer
+ * @device:     the backend's last_error when we looked last
+ * @note_count: refusals of the scheduler when we looked last
+ * @is_note:    the scheduler's is the newer one
+ * @seq:        orders the errors of different dies; 0 for none
+ */
+struct fs_error {
+	char device[256];
+	uint64_t note_count;
+	bool is_note;
+	uint64_t seq;
+};
+
 struct fs {
 	const struct options *opts;
 	struct fuse_session *se;
 	struct backend be;
 	struct io_engine io;
 	struct node_table nodes; /* immutable */
-	void (*on_ready)(struct fs *fs); /* the kernel has the mount working */
+	bool is_announced;	 /* whoever started us knows that it works */
 	const char *transport;
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
+
+	pthread_mutex_t error_lock;
+	struct fs_error errors[BACKEND_MAX_DIES]; /* under error_lock */
+	uint64_t error_seq;			  /* under error_lock */
 
 	pthread_mutex_t watch_lock;
 	struct fs_watch *watches; /* under watch_lock, and their fields */

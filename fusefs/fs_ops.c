@@ -40,8 +40,7 @@ static bool is_status(const struct fs_file *f)
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
-	struct fs *fs = userdata;
-
+	(void)userdata;
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	conn->max_write = OPTIONS_MAX_REQUEST;
@@ -49,7 +48,6 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	/* RELEASE is a background request: parked AIO must not hold it back */
 	conn->max_background = FS_MAX_BACKGROUND;
 	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;
-	fs->on_ready(fs);
 }
 
 static int open_memory(struct fs *fs, struct fs_file *f)

@@ -47,16 +47,41 @@ static const char *mode_name(const struct bs_info *info)
 	return names[info->bar1_mode];
 }
 
-/* Who holds it: this mount's own holds first, else another process. */
-static void holder(struct fs *fs, unsigned int die, const struct bs_info *info,
-		   struct sched_view *view)
+/* Looks at a die; last_error becomes the newest one of all layers.
+ * Returns the order of that error among the dies. */
+static uint64_t look(struct fs *fs, unsigned int die, struct bs_info *info,
+		     struct sched_view *view)
 {
+	struct fs_error *e = &fs->errors[die];
+	uint64_t seq;
+
+	if (backend_info(&fs->be, die, info)) {
+		memset(info, 0, sizeof(*info));
+		info->state = BS_STATE_DEAD;
+	}
 	sched_view(fs->io.sched, die, view);
 	if (!strcmp(view->hold, "none") && info->leased && !info->leased_here) {
 		view->hold = "lease";
 		snprintf(view->holder, sizeof(view->holder), "%d %.15s",
 			 info->holder_pid, info->holder_comm);
 	}
+
+	pthread_mutex_lock(&fs->error_lock);
+	if (strcmp(e->device, info->last_error)) {
+		strcpy(e->device, info->last_error);
+		e->is_note = false;
+		e->seq = ++fs->error_seq;
+	}
+	if (e->note_count != view->note_count) {
+		e->note_count = view->note_count;
+		e->is_note = true;
+		e->seq = ++fs->error_seq;
+	}
+	if (e->is_note)
+		strcpy(info->last_error, view->note);
+	seq = e->seq;
+	pthread_mutex_unlock(&fs->error_lock);
+	return seq;
 }
 
 static size_t die_text(struct fs *fs, unsigned int die, char *buf)
@@ -68,11 +93,7 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 	struct bs_info info;
 	char progress[48] = "";
 
-	if (backend_info(&fs->be, die, &info)) {
-		memset(&info, 0, sizeof(info));
-		info.state = BS_STATE_DEAD;
-	}
-	holder(fs, die, &info, &view);
+	look(fs, die, &info, &view);
 	if (total)
 		snprintf(progress, sizeof(progress), "%llu/%llu",
 			 (unsigned long long)fs->io.zero_done[die],
@@ -114,7 +135,10 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 
 static size_t root_text(struct fs *fs, char *buf)
 {
-	struct bs_info info, last = { 0 };
+	char last_error[sizeof(((struct bs_info *)0)->last_error)] = "";
+	struct sched_view view;
+	struct bs_info info;
+	uint64_t newest = 0;
 	struct status_root s = {
 		.version = K80FS_VERSION,
 		.backend = fs->be.ops->name,
@@ -127,19 +151,20 @@ static size_t root_text(struct fs *fs, char *buf)
 	};
 
 	for (unsigned int die = 0; die < fs->be.n_dies; die++) {
-		if (backend_info(&fs->be, die, &info))
-			continue;
+		uint64_t seq = look(fs, die, &info, &view);
+
 		s.slot_bar0 = info.bar0_addr;
 		s.slot_bar1 = info.bar1_addr;
 		s.slot_bar3 = info.bar3_addr;
 		s.swaps += info.swaps_in;
 		if (is_in_slot(&info))
 			s.active = (int)die;
-		/* each text starts with its time: the latest one */
-		if (strcmp(info.last_error, last.last_error) > 0)
-			last = info;
+		if (seq > newest) {
+			newest = seq;
+			strcpy(last_error, info.last_error);
+		}
 	}
-	s.last_error = last.last_error;
+	s.last_error = last_error;
 	return status_root_text(&s, buf);
 }
 
@@ -172,9 +197,7 @@ static uint64_t fingerprint(struct fs *fs, int die)
 		struct sched_view view;
 		struct bs_info info;
 
-		if (backend_info(&fs->be, i, &info))
-			continue;
-		holder(fs, i, &info, &view);
+		look(fs, i, &info, &view);
 		hash = mix(hash, &info.state, sizeof(info.state));
 		hash = mix(hash, &info.alive, sizeof(info.alive));
 		hash = mix(hash, &info.bar1_mode, sizeof(info.bar1_mode));
@@ -336,6 +359,7 @@ int fs_status_start(struct fs *fs)
 	int ret;
 
 	pthread_mutex_init(&fs->watch_lock, NULL);
+	pthread_mutex_init(&fs->error_lock, NULL);
 	fs->watch_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fs->watch_fd < 0)
 		return -errno;
@@ -352,4 +376,5 @@ void fs_status_stop(struct fs *fs)
 	pthread_join(fs->watch_thread, NULL);
 	close(fs->watch_fd);
 	pthread_mutex_destroy(&fs->watch_lock);
+	pthread_mutex_destroy(&fs->error_lock);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,21 +54,37 @@ static void leave_terminal(void)
 	close(null);
 }
 
-static void on_ready(struct fs *fs)
+/*
+ * Tells whoever started us that the tree is there. stat(2) waits until the
+ * kernel and the session have agreed, or fails if they cannot.
+ */
+static void *announce(void *arg)
 {
+	struct fs *fs = arg;
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
+	if (stat(path, &st)) {
+		fprintf(stderr, "k80fs: %s: mounted, but does not work: %s\n",
+			fs->opts->mountpoint, strerror(errno));
+		fuse_session_exit(fs->se);
+		return NULL;
+	}
 	if (!fs->opts->foreground) {
 		log_init(false, LOG_LEVEL_INFO);
 		leave_terminal();
 	}
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
-		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies, fs->be.copy_name,
-		 fs->transport);
-	if (ready_fd < 0)
-		return;
-	if (write(ready_fd, "", 1) != 1)
+		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
+		 fs->be.copy_name, fs->transport);
+	fs->is_announced = true;
+	if (ready_fd >= 0 && write(ready_fd, "", 1) != 1)
 		log_warn("whoever started k80fs is gone");
-	close(ready_fd);
+	if (ready_fd >= 0)
+		close(ready_fd);
 	ready_fd = -1;
+	return NULL;
 }
 
 /* One line: what could not be opened, and the ways on. */
@@ -176,6 +193,7 @@ static void engine_stop(struct fs *fs)
 
 static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 {
+	pthread_t announcer;
 	int ret;
 
 	ret = engine_start(fs);
@@ -189,15 +207,21 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 		goto out_session;
 	if (fuse_session_mount(fs->se, fs->opts->mountpoint))
 		goto out_signals;
+	if (pthread_create(&announcer, NULL, announce, fs))
+		goto out_unmount;
 	/* 0: unmounted; a signal number: told to stop; else -errno */
-	ret = serve(fs->se) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (serve(fs->se) >= 0)
+		ret = EXIT_SUCCESS;
 
 	fuse_remove_signal_handlers(fs->se);
 	engine_stop(fs);
 	fuse_session_unmount(fs->se);
+	pthread_join(announcer, NULL);
 	fuse_session_destroy(fs->se);
-	return ret;
+	return fs->is_announced ? ret : EXIT_FAILURE;
 
+out_unmount:
+	fuse_session_unmount(fs->se);
 out_signals:
 	fuse_remove_signal_handlers(fs->se);
 out_session:
@@ -286,7 +310,6 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	fs.opts = &opts;
-	fs.on_ready = on_ready;
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);
 out:

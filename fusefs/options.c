@@ -50,10 +50,23 @@ static const struct fuse_opt specs[] = {
 	FUSE_OPT_KEY("--help", 'h'),
 	FUSE_OPT_KEY("-V", 'V'),
 	FUSE_OPT_KEY("--version", 'V'),
-	/* mount(8) words that need nothing here */
 	FUSE_OPT_KEY("defaults", FUSE_OPT_KEY_DISCARD),
+	/* libfuse's and the kernel's */
 	FUSE_OPT_KEY("rw", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("ro", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("suid", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("nosuid", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("dev", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("nodev", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("exec", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("noexec", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("atime", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("sync", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("async", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("auto_unmount", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("fsname=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("subtype=", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_END
 };
 
@@ -96,7 +109,10 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		}
 		return 0;
 	default:
-		return 1;
+		fprintf(stderr, "k80fs: unknown option '%s'; see k80fs --help\n",
+			arg);
+		raw->bad = 1;
+		return 0;
 	}
 }
 

@@ -40,6 +40,39 @@ bool sched_blocks_locked(const struct sched *s, int die)
 	return s->foreign || (s->hold_die >= 0 && s->hold_die != die);
 }
 
+/* "PID COMM" of the oldest right to keep @s->hold_die in. */
+static void name_holder_locked(const struct sched *s, char *buf, size_t len)
+	REQUIRES(s->lock)
+{
+	pid_t pid = s->is_pinned ? s->pin_pid : s->leases->pid;
+	const char *comm = s->is_pinned ? s->pin_comm : s->leases->comm;
+
+	snprintf(buf, len, "%d %.15s", (int)pid, comm);
+}
+
+/* errno cannot say who was in the way: status does. */
+void sched_note_locked(struct sched *s, const struct sched_req *req, int error)
+{
+	char when[32], who[SCHED_COMM_LEN + 16];
+	char why[96] = "another process leases the slot";
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(when, sizeof(when), "%F %T", localtime_r(&now, &tm));
+	if (s->hold_die >= 0) {
+		name_holder_locked(s, who, sizeof(who));
+		snprintf(why, sizeof(why), "a %s of %s keeps die %d in",
+			 s->is_pinned ? "pin" : "lease", who, s->hold_die);
+	}
+	snprintf(s->notes[req->die], SCHED_NOTE_LEN, "%s die %d: %s: %s", when,
+		 req->die,
+		 error == -EBUSY ? "refused without waiting" :
+				   "gave up waiting",
+		 why);
+	s->note_counts[req->die]++;
+	s->is_changed = true;
+}
+
 void sched_clear_holds_locked(struct sched *s)
 {
 	if (s->hold_die < 0)
@@ -95,6 +128,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 		ret = -EAGAIN;
 	} else if (req->nowait && sched_blocks_locked(s, req->die)) {
 		ret = -EBUSY;
+		sched_note_locked(s, req, ret);
 	} else if (policy_may_run(&s->policy, (unsigned int)req->die) &&
 		   !s->suspect[req->die]) {
 		if (req->op == SCHED_IO) {
@@ -106,7 +140,8 @@ int sched_try(struct sched *s, struct sched_req *req)
 		}
 	}
 	sched_leave(&s->lock);
-	if (!ret && req->op != SCHED_IO && req->op != SCHED_SYNC && s->changed)
+	if (s->changed && (ret == -EBUSY || (!ret && req->op != SCHED_IO &&
+					     req->op != SCHED_SYNC)))
 		s->changed(s->arg);
 	return ret;
 }
@@ -213,14 +248,11 @@ void sched_view(struct sched *s, unsigned int die, struct sched_view *view)
 	view->holder[0] = '\0';
 	sched_take(&s->lock);
 	view->waiters = s->policy.dies[die].waiting;
+	view->note_count = s->note_counts[die];
+	memcpy(view->note, s->notes[die], SCHED_NOTE_LEN);
 	if (s->hold_die == (int)die) {
-		pid_t pid = s->is_pinned ? s->pin_pid : s->leases->pid;
-		const char *comm = s->is_pinned ? s->pin_comm :
-						  s->leases->comm;
-
 		view->hold = s->is_pinned ? "pin" : "lease";
-		snprintf(view->holder, sizeof(view->holder), "%d %.15s",
-			 (int)pid, comm);
+		name_holder_locked(s, view->holder, sizeof(view->holder));
 	}
 	sched_leave(&s->lock);
 }

@@ -31,6 +31,7 @@ enum sched_op {
 
 #define SCHED_NOTHING 1
 #define SCHED_COMM_LEN 16
+#define SCHED_NOTE_LEN 192
 
 /**
  * struct sched_hold - a lease; lives in the open file that took it
@@ -127,11 +128,15 @@ void sched_set_slice(struct sched *s, uint32_t ms);
  * @hold:    "none", "pin" or "lease"
  * @holder:  "PID COMM" or ""
  * @waiters: parked requests
+ * @note:    when and why a request of it was refused last, or ""; @note_count
+ *           of them
  */
 struct sched_view {
 	const char *hold;
 	char holder[SCHED_COMM_LEN + 16];
 	uint32_t waiters;
+	char note[SCHED_NOTE_LEN];
+	uint64_t note_count;
 };
 
 /** sched_view() - never waits */

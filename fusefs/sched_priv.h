@@ -55,6 +55,9 @@ struct sched {
 	bool is_stopping;
 	bool is_changed;
 
+	char notes[POLICY_MAX_DIES][SCHED_NOTE_LEN]; /* refusals, for status */
+	uint64_t note_counts[POLICY_MAX_DIES];
+
 	/* holds: all of one die */
 	int hold_die; /* -1 for none */
 	bool is_pinned;
@@ -105,6 +108,8 @@ static inline void list_add(struct req_list *l, struct sched_req *req)
 void sched_wake(struct sched *s);
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
+	REQUIRES(s->lock);
+void sched_note_locked(struct sched *s, const struct sched_req *req, int error)
 	REQUIRES(s->lock);
 bool sched_blocks_locked(const struct sched *s, int die) REQUIRES(s->lock);
 uint64_t sched_blocked_clock_locked(const struct sched *s, uint64_t now)

@@ -71,8 +71,11 @@ static bool pick_expired(struct sched *s, struct sched_req *req, void *arg,
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC ||
 	    !sched_blocks_locked(s, req->die))
 		return false;
+	if (!req->nowait && clock < req->deadline)
+		return false;
 	*result = req->nowait ? -EBUSY : -ETIMEDOUT;
-	return req->nowait || clock >= req->deadline;
+	sched_note_locked(s, req, *result);
+	return true;
 }
 
 /* What runs, or is done, once its die is in. */

@@ -444,7 +444,7 @@ START_TEST(variant_names_are_unique)
 }
 END_TEST
 
-Suite *suite_copy(void)
+Suite *copy_suite(void)
 {
 	Suite *s = suite_create("copy");
 	TCase *shape = tcase_create("shape");

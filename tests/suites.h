@@ -11,6 +11,7 @@
 /* clang-format off */
 #define SUITES(X)      \
 	X(barswap)     \
+	X(copy)        \
 	X(dev_module)  \
 	X(dev_sim)     \
 	X(dev_sim_ctl) \
