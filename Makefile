@@ -59,7 +59,7 @@ FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o \
 	$(B)/tests/mock_ioctl.o
 # what the unit tests stand in for
-CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate
+CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate -Wl,--wrap=mremap
 # everything of the daemon the unit tests link: all that knows no FUSE
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
 

@@ -57,6 +57,7 @@ struct sim_die {
 	int id;
 	int fd;
 	char *addr; /* its own range, the same for good */
+	char *stash; /* its page tables while it is out; NULL: not kept */
 	char bdf[16];
 
 	/* written under the lock, read by bs_check() without it */
@@ -87,6 +88,7 @@ struct sim {
 	bool turn; /* under the lock: taken by somebody */
 	/* raised when the turn or a lease ended; a futex */
 	_Atomic uint32_t change;
+	uint32_t sleepers; /* under the lock: threads waiting for that */
 
 	/* written by the holder of the turn under the lock, read anywhere */
 	atomic_int active; /* -1: vacant */
@@ -159,7 +161,7 @@ int sim_mem_show(struct sim *s, struct sim_die *die);
 /**
  * sim_mem_hide() - from now on touching the range of a die raises SIGBUS
  *
- * Context: holder of the turn, without the lock: it takes pages down.
+ * Context: holder of the turn, without the lock: it may take pages down.
  * Return: 0 or -errno.
  */
 int sim_mem_hide(struct sim *s, struct sim_die *die);

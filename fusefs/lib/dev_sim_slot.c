@@ -36,9 +36,11 @@ static int wait_change_locked(struct sim *s)
 	uint32_t seen = s->change;
 	int ret;
 
+	s->sleepers++;
 	sim_drop(s);
 	ret = wait_change(s, seen);
 	sim_take(s);
+	s->sleepers--;
 	return ret;
 }
 
@@ -46,8 +48,9 @@ static void wake_locked(struct sim *s) REQUIRES(s->lock);
 static void wake_locked(struct sim *s)
 {
 	s->change++;
-	syscall(SYS_futex, &s->change, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL,
-		0);
+	if (s->sleepers)
+		syscall(SYS_futex, &s->change, FUTEX_WAKE_PRIVATE, INT_MAX,
+			NULL, NULL, 0);
 }
 
 void sim_turn_take_locked(struct sim *s)
