@@ -91,6 +91,30 @@ boot_initrd()
 	rm -rf "$tmp"
 }
 
+# The board of "hole0" with the table that gives the host bridge a window: what
+# a user of such a board has to do. Dumps the DSDT in a boot of its own, edits
+# it, and leaves dsdt_initrd. boot_dsdt KERNEL DIR
+boot_dsdt()
+{
+	local work=$2/dsdt qemu_dir=$dir
+
+	dir=$work
+	mkdir -p "$work/out" "$work/kernel/firmware/acpi"
+	: >"$work/out/plan"
+	boot "$1" "$work" 60 hole0 || return 1
+	"$cache/bin/iasl" -p "$work/dsdt" -d "$work/out/DSDT" &&
+		python3 "$vm/dsdt.py" "$work/dsdt.dsl" &&
+		"$cache/bin/iasl" -p "$work/kernel/firmware/acpi/dsdt" -tc \
+			"$work/dsdt.dsl" || return 1
+	rm -f "$work"/kernel/firmware/acpi/*.hex
+	boot_initrd "$1"
+	dsdt_initrd=$work/initrd
+	# the kernel looks for tables in an uncompressed archive at the front
+	(cd "$work" && find kernel | "$cache/bin/busybox" cpio -o -H newc |
+		cat - "$initrd") >"$dsdt_initrd"
+	dir=$qemu_dir
+}
+
 # QEMU 11.1 runs on its own libraries, by its own loader
 boot_qemu()
 {
@@ -118,13 +142,16 @@ boot_wait_ready()
 # the guest went off by itself within LIMIT seconds.
 boot()
 {
-	local kernel=$1 dir=$2 limit=$3 smp rc
+	local kernel=$1 dir=$2 limit=$3 smp rc initrd
 	local -a topo extra
 
 	shift 3
 	boot_topology "$dir" "$@"
 	boot_options "$@" || return 1
 	boot_initrd "$kernel"
+	case " $* " in
+	*" dsdt "*)	initrd=$dsdt_initrd ;;
+	esac
 	"$build/gk210d/gk210d" -d "$dir" >"$dir/gk210d.out" 2>&1 &
 	gk_pid=$!
 	boot_wait_ready "$dir/gk210d.out" || return 1
@@ -133,7 +160,7 @@ boot()
 		-serial "file:$dir/serial" \
 		-chardev "socket,id=ctl,path=$dir/ctl.sock" -serial chardev:ctl \
 		-kernel "$cache/kernel-$kernel/vmlinux" \
-		-initrd "${dsdt_initrd:-$initrd}" \
+		-initrd "$initrd" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic pci=assign-busses rig=$vm build=$build" \
 		-virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$dir/out,mount_tag=out,security_model=none" \

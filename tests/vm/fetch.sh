@@ -189,7 +189,8 @@ fetch_program busybox-static bin/busybox
 command -v zstd >/dev/null || fetch_program zstd usr/bin/zstd
 for what; do
 	case $what in
-	qemu)	fetch_qemu ;;
+	qemu)	fetch_qemu
+		fetch_program acpica-tools usr/bin/iasl ;;
 	*)	fetch_kernel "$what" ;;
 	esac
 done
