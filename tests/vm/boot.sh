@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Sourced by run.sh: one boot of the emulated machine. Needs $vm $cache $build.
+# Sourced by run.sh: one boot of the emulated machine.
+: "${vm:?} ${cache:?} ${build:?}"
+qemu_pid='' gk_pid=''
 
 # The machine: three cards, each a root port, a switch, two dies. Linux's
 # bus numbers (pci=assign-busses): dies 03 04 07 08 0b 0c:00.0, upstream ports
@@ -54,6 +56,7 @@ boot_options()
 		pciehp)	extra+=(-global
 				ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off) ;;
 		foreign)
+			# shellcheck disable=SC2054 # QEMU's commas
 			extra+=(-device
 				"xio3130-downstream,id=dnx,bus=up0,addr=11.0,chassis=40,slot=40"
 				-device virtio-rng-pci,bus=dnx) ;;
@@ -127,9 +130,7 @@ boot_qemu()
 
 boot_wait_ready()
 {
-	local i
-
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		! grep -q ready "$1" 2>/dev/null || return 0
 		sleep 0.05
 	done
@@ -155,7 +156,7 @@ boot()
 	"$build/gk210d/gk210d" -d "$dir" >"$dir/gk210d.out" 2>&1 &
 	gk_pid=$!
 	boot_wait_ready "$dir/gk210d.out" || return 1
-	boot_qemu -M q35,accel=tcg -cpu max,phys-bits=36 -smp $smp \
+	boot_qemu -M q35,accel=tcg -cpu max,phys-bits=36 -smp "$smp" \
 		-nographic -no-reboot -nodefaults -bios qboot.rom \
 		-serial "file:$dir/serial" \
 		-chardev "socket,id=ctl,path=$dir/ctl.sock" -serial chardev:ctl \

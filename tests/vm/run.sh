@@ -22,7 +22,7 @@ cache=${K80_CACHE:-$HOME/.cache/k80fs-vm}
 kernel=6.1
 out=
 pass=0 fail=0 skip=0
-qemu_pid='' gk_pid='' dir=''
+dir=''
 
 # shellcheck source=tests/vm/boot.sh
 . "$vm/boot.sh"
@@ -156,8 +156,7 @@ run_group()
 
 trap 'boot_end' EXIT
 trap 'exit 130' INT TERM
-[ -e "$cache/kernel-$kernel/ok" ] && [ -e "$cache/qemu/ok" ] && [ -e "$cache/bin/iasl" ] ||
-	"$vm/fetch.sh" qemu "$kernel"
+"$vm/fetch.sh" qemu "$kernel"
 boots=0
 rm -rf "$out"
 mkdir -p "$out" "$build"

@@ -31,7 +31,7 @@ mkdir -p "$m"
 if "$top/build/k80fs" -o allow_other "$m"; then
 	dd if="$m/die0/vram" of=/dev/null bs=1M count=64 2>/dev/null
 	best=
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		t=$(dd if="$m/die0/vram" of=/dev/null bs=1M count=64 2>&1 |
 			awk -F, '/copied/ {print int($(NF-1) * 1000000)}')
 		[ -n "$best" ] && [ "$best" -le "$t" ] || best=$t
