@@ -24,7 +24,7 @@ check()
 		echo "ok $text"
 	else
 		echo "not ok $text"
-		sed 's/^/#   /' <<<"$said"
+		printf '%s\n' "$said" | sed 's/^/#   /'
 		return 1
 	fi
 }
