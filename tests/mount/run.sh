@@ -36,7 +36,8 @@ fi
 make -s -f "$here/Makefile" OUT="$K80_TEST_BIN" || exit 2
 
 base=$(mktemp -d "${TMPDIR:-/var/tmp}/k80mount.XXXXXX")
-trap 'rm -rf "$base"' EXIT
+chmod 711 "$base" # some scripts become another user
+trap 'rm -rf --one-file-system "$base"' EXIT
 trap 'exit 130' INT TERM
 
 # left_behind WORK: pids of processes that carry its name in their environment
