@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 64 MiB
+# cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 32 MiB
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 need_sim "a die small enough to be copied whole"
@@ -13,7 +13,7 @@ before=$(root_status swaps)
 cp --sparse=never "$a" "$b"
 swaps=$(($(root_status swaps) - before))
 cmp "$W/in" "$b"
-# eight stages; cp --sparse=never may read and write instead: as many at most
+# sixteen stages; cp --sparse=never may read and write instead: as many at most
 echo "$swaps swaps"
 
 fallocate -p -o 0 -l "$CAP" "$b"
@@ -21,10 +21,10 @@ before=$(root_status swaps)
 cp "$a" "$b"
 swaps=$(($(root_status swaps) - before))
 cmp "$W/in" "$b"
-[ "$swaps" -le 40 ] || fail "$swaps swaps for 512 MiB in stages of 64"
+[ "$swaps" -le 40 ] || fail "$swaps swaps for 512 MiB in stages of 32"
 [ "$swaps" -ge 8 ] || fail "$swaps swaps: stages larger than 64 MiB"
 
 # one request is answered short, after one stage
-n=$(t "$a" r "cfr,0,$b,0,512M:64M" 2>&1) || fail "one stage: $n"
+n=$(t "$a" r "cfr,0,$b,0,512M:32M" 2>&1) || fail "one stage: $n"
 busybox cp "$a" "$(die 2)/vram"
 cmp "$a" "$(die 2)/vram"
