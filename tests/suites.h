@@ -12,6 +12,7 @@
 #define SUITES(X)      \
 	X(barswap)     \
 	X(copy)        \
+	X(ctl)         \
 	X(dev_module)  \
 	X(dev_sim)     \
 	X(dev_sim_ctl) \
