@@ -18,7 +18,9 @@
 	X(dev_sim_ctl) \
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
-	X(dev_sim_sock)
+	X(dev_sim_sock) \
+	X(node)        \
+	X(status)
 /* clang-format on */
 
 #define SUITE_PROTOTYPE(unit) Suite *unit##_suite(void);
