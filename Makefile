@@ -116,17 +116,24 @@ $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 tests: $(TESTS)
 	$(MAKE) -s -f tests/mount/Makefile OUT=$(CURDIR)/$(B)/mount CC="$(CC)"
 
-# libFuzzer needs clang; the corpus is read, what it finds stays in build-fuzz
-FUZZ_SECONDS ?= 60
+# libFuzzer comes with clang alone; the fuzzed unit and the target, nothing else
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 5
+FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+$(B)/fuzz_ctl: tests/fuzz_ctl.c fusefs/ctl.c fusefs/ctl.h fusefs/util.h Makefile
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
+		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c fusefs/ctl.c
+
 .PHONY: fuzz
-## fuzz         feed the ctl parser random text (FUZZ_SECONDS=60)
-fuzz:
-	@mkdir -p build-fuzz/corpus
-	clang -g -O1 -std=gnu11 -D_GNU_SOURCE -iquote fusefs \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o build-fuzz/fuzz_ctl tests/fuzz_ctl.c fusefs/ctl.c
-	build-fuzz/fuzz_ctl -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-		-artifact_prefix=build-fuzz/ build-fuzz/corpus tests/corpus/ctl
+## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
+# what it finds to be new goes to build/, never into the corpus
+fuzz: $(B)/fuzz_ctl
+	@mkdir -p $(B)/fuzz_ctl.new
+	$(B)/fuzz_ctl -max_total_time=$(FUZZ_SECONDS) -max_len=4200 \
+		-dict=tests/corpus/ctl.dict -artifact_prefix=$(B)/fuzz_ctl. \
+		-print_final_stats=1 -verbosity=0 \
+		$(B)/fuzz_ctl.new tests/corpus/ctl
 
 .PHONY: deps
 ## deps         install what building and testing needs (apt; asks for root)

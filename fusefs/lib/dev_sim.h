@@ -60,6 +60,8 @@ struct sim_die {
 	char *stash; /* its page tables while it is out; NULL: not kept */
 	char bdf[16];
 
+	bool is_shown; /* its file is at addr; of the holder of the turn */
+
 	/* written under the lock, read by bs_check() without it */
 	atomic_bool dead;
 	_Atomic uint64_t generation;

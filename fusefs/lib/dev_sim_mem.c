@@ -209,18 +209,28 @@ void sim_mem_close(struct sim *s)
 
 int sim_mem_show(struct sim *s, struct sim_die *die)
 {
-	if (die->stash && move_pages(s, die->stash, die->addr))
+	if (die->is_shown)
 		return 0;
-	return map_at(s, die->addr, die->fd) == MAP_FAILED ? -errno : 0;
+	if (!(die->stash && move_pages(s, die->stash, die->addr)) &&
+	    map_at(s, die->addr, die->fd) == MAP_FAILED)
+		return -errno;
+	die->is_shown = true;
+	return 0;
 }
 
 int sim_mem_hide(struct sim *s, struct sim_die *die)
 {
+	/* twice would move the empty file into the stash */
+	if (!die->is_shown)
+		return 0;
 	/* a move that failed may have unmapped where it was to go */
 	if (die->stash && !move_pages(s, die->addr, die->stash) &&
 	    map_at(s, die->stash, die->fd) == MAP_FAILED)
 		return -errno;
-	return map_at(s, die->addr, s->empty_fd) == MAP_FAILED ? -errno : 0;
+	if (map_at(s, die->addr, s->empty_fd) == MAP_FAILED)
+		return -errno;
+	die->is_shown = false;
+	return 0;
 }
 
 static int punch(int fd, uint64_t off, uint64_t len)
