@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What several unit tests need and Check does not have. */
+#ifndef SUPPORT_H
+#define SUPPORT_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#define SUPPORT_WAIT_MS 10000
+
+/**
+ * support_wait_until() - wait for a condition another thread makes true
+ * @condition: looked at every millisecond
+ *
+ * Fails the test after SUPPORT_WAIT_MS.
+ */
+#define support_wait_until(condition)                                        \
+	do {                                                                 \
+		int left_ms_ = SUPPORT_WAIT_MS;                              \
+                                                                             \
+		while (!(condition)) {                                       \
+			ck_assert_msg(left_ms_-- > 0, "never: " #condition); \
+			support_nap();                                       \
+		}                                                            \
+	} while (0)
+
+/** support_nap() - sleep for a millisecond */
+void support_nap(void);
+
+/** support_tempdir() - make a folder; for support_remove(). Never NULL */
+char *support_tempdir(void);
+
+/** support_remove() - delete a folder of support_tempdir() and free its name */
+void support_remove(char *dir);
+
+/** support_n_entries() - number of names in a folder, without . and .. */
+int support_n_entries(const char *dir);
+
+/** support_path() - "DIR/NAME" in a buffer that the next call overwrites */
+const char *support_path(const char *dir, const char *name);
+
+/** support_faults() - does reading the byte at @addr raise SIGBUS? */
+bool support_faults(const volatile void *addr);
+
+#endif /* SUPPORT_H */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A GK210 die as seen over PCI: configuration space, registers, memory.
+ *
+ * Register facts: nouveau and envytools (PMC, PBUS, PRAMIN); configuration
+ * space: what lspci shows of a Tesla K80 after power-on.
+ */
+#ifndef DIE_H
+#define DIE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vfu.h"
+
+#define DIE_CONFIG_BYTES 4096u
+#define DIE_BAR0_BYTES   (16ull << 20)
+#define DIE_BAR1_BYTES   (16ull << 30)
+#define DIE_BAR3_BYTES   (32ull << 20)
+#define DIE_VRAM_BYTES   (12ull << 30) /* memory behind BAR1 */
+
+#define CONFIG_READS_AS_GONE 0xff
+
+/**
+ * struct config - configuration space with the writable bits of each byte
+ * @val: what a read gives
+ * @rw:  bits a write sets
+ * @w1c: bits a write of one clears
+ */
+struct config {
+	uint8_t val[DIE_CONFIG_BYTES];
+	uint8_t rw[DIE_CONFIG_BYTES];
+	uint8_t w1c[DIE_CONFIG_BYTES];
+};
+
+/** config_power_on() - as after power-on or a bus reset: nothing assigned */
+void config_power_on(struct config *cfg);
+
+/** config_write() - apply a write of @n bytes at @off to the writable bits */
+void config_write(struct config *cfg, uint64_t off, const void *buf, uint32_t n);
+
+/** config_in_d0() - power state is D0: registers and memory answer */
+bool config_in_d0(const struct config *cfg);
+
+/**
+ * struct faults - what was ordered; all zero is a healthy die
+ * @gone:        reads all-ones, takes no write; BAR1's memory stays reachable,
+ *               for it is mapped into the client
+ * @gone_after:  becomes gone when so many register reads have been answered
+ * @ignore_off:  writes to this configuration register have no effect
+ * @ignore:      whether @ignore_off counts
+ * @stuck_reset: gone after the next bus reset
+ * @late_ms:     gone for so long after each bus reset
+ * @slow_us:     what each register read takes on top
+ * @uninit:      memory controller not set up: PRAMIN does not show VRAM
+ * @forget:      a bus reset clears VRAM
+ */
+struct faults {
+	bool gone;
+	uint64_t gone_after;
+	bool ignore;
+	uint32_t ignore_off;
+	bool stuck_reset;
+	unsigned int late_ms;
+	unsigned int slow_us;
+	bool uninit;
+	bool forget;
+};
+
+struct die {
+	struct vfu_dev dev; /* immutable */
+	char name[16]; /* immutable */
+	unsigned int id; /* immutable */
+	int vram_fd; /* immutable; sparse, the size of BAR1 */
+	pthread_mutex_t lock;
+	struct config cfg; /* under lock, and all below */
+	uint32_t *bar0; /* the registers, a sparse mapping */
+	struct faults faults;
+	int64_t back_at_ms; /* clock at which a late die answers again */
+	uint64_t resets;
+	uint64_t config_writes;
+};
+
+/**
+ * die_open() - set up a die
+ * @die:  zeroed
+ * @id:   number, for names
+ * @vram: file for the memory behind BAR1, made if missing
+ */
+void die_open(struct die *die, unsigned int id, const char *vram);
+
+/** die_gone() - reads all-ones just now; caller holds die->lock */
+bool die_gone(struct die *die);
+
+/**
+ * regs_read() - read of BAR0; caller holds die->lock
+ * regs_write() - write of BAR0; caller holds die->lock
+ *
+ * Return: 0, or EIO if the memory file fails.
+ */
+int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n);
+int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n);
+
+/** regs_power_on() - initial registers; caller holds die->lock */
+void regs_power_on(struct die *die);
+
+/** regs_set_virtual() - BAR1 through the GPU's MMU; caller holds die->lock */
+void regs_set_virtual(struct die *die, bool on);
+
+#endif /* DIE_H */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* BAR0: chip id, BAR1 mode, and PRAMIN, the 1 MiB window into VRAM. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "die.h"
+#include "log.h"
+
+#define REG_BOOT_0          0x000000 /* chip id */
+#define REG_DIE             0x000004 /* ours: which die answers */
+#define REG_PRAMIN_BASE     0x001700 /* VRAM address >> 16 */
+#define REG_BAR1_BLOCK      0x001704
+#define BAR1_BLOCK_VIRTUAL  (1u << 31)
+#define PRAMIN              0x700000
+#define PRAMIN_BYTES        0x100000
+#define PRAMIN_SHIFT        16
+#define CHIP_ID_GK210       0x0f22d0a1
+#define UNINITIALISED_VALUE 0xba /* of 0xbad0fbxx, as the hardware gives */
+
+/*
+ * One PRAMIN access through the memory file, which is the very memory that
+ * BAR1 shows: the file is mapped shared by the client.
+ */
+static int pramin(struct die *die, uint64_t off, void *rd, const void *wr,
+		  uint32_t n)
+{
+	uint64_t base = (uint64_t)die->bar0[REG_PRAMIN_BASE / 4];
+	uint64_t addr = (base << PRAMIN_SHIFT) + (off - PRAMIN);
+
+	if (die->faults.uninit || addr > DIE_VRAM_BYTES - n) {
+		if (rd)
+			memset(rd, UNINITIALISED_VALUE, n);
+		return 0;
+	}
+	if (rd)
+		return pread(die->vram_fd, rd, n, addr) == n ? 0 : EIO;
+	return pwrite(die->vram_fd, wr, n, addr) == n ? 0 : EIO;
+}
+
+static bool in_pramin(uint64_t off, uint32_t n)
+{
+	return off >= PRAMIN && off + n <= PRAMIN + PRAMIN_BYTES;
+}
+
+static bool read_only(uint64_t off)
+{
+	return off < REG_DIE + 4;
+}
+
+int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n)
+{
+	if (die_gone(die) || !config_in_d0(&die->cfg)) {
+		memset(buf, 0xff, n);
+		return 0;
+	}
+	if (die->faults.gone_after && !--die->faults.gone_after) {
+		die->faults.gone = true;
+		log_line("%s: gone, as ordered", die->name);
+	}
+	if (in_pramin(off, n))
+		return pramin(die, off, buf, NULL, n);
+	memcpy(buf, (uint8_t *)die->bar0 + off, n);
+	return 0;
+}
+
+int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n)
+{
+	if (die_gone(die) || !config_in_d0(&die->cfg) || read_only(off))
+		return 0;
+	if (in_pramin(off, n))
+		return pramin(die, off, NULL, buf, n);
+	memcpy((uint8_t *)die->bar0 + off, buf, n);
+	return 0;
+}
+
+void regs_power_on(struct die *die)
+{
+	bool is_virtual = die->bar0[REG_BAR1_BLOCK / 4] & BAR1_BLOCK_VIRTUAL;
+
+	/* drops the pages: all registers read 0 again */
+	if (madvise(die->bar0, DIE_BAR0_BYTES, MADV_DONTNEED))
+		log_die("%s: madvise: %s", die->name, strerror(errno));
+	die->bar0[REG_BOOT_0 / 4] = CHIP_ID_GK210;
+	die->bar0[REG_DIE / 4] = die->id;
+	/* an ordered fault outlives a reset, else no test could reset first */
+	regs_set_virtual(die, is_virtual);
+}
+
+void regs_set_virtual(struct die *die, bool on)
+{
+	die->bar0[REG_BAR1_BLOCK / 4] = on ? BAR1_BLOCK_VIRTUAL : 0;
+}

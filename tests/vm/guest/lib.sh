@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Words for jobs. A check prints "ok TEXT" or "not ok TEXT"; a job goes on
+# after a failed one.
+# shellcheck disable=SC2034 # for the jobs
+DIES=(0000:03:00.0 0000:04:00.0 0000:07:00.0 0000:08:00.0 0000:0b:00.0
+	0000:0c:00.0)
+# shellcheck disable=SC2034
+PORTS=(0000:00:04.0 0000:01:00.0 0000:02:08.0 0000:02:10.0
+	0000:00:05.0 0000:05:00.0 0000:06:08.0 0000:06:10.0
+	0000:00:06.0 0000:09:00.0 0000:0a:08.0 0000:0a:10.0)
+# shellcheck disable=SC2034
+SYS=/sys/bus/pci/devices
+KO=$BUILD/kmod-$(uname -r)
+DEV=/dev/bar_swap
+
+# check TEXT COMMAND...: ok if the command succeeds; its output on failure
+check()
+{
+	local text=$1 said
+
+	shift
+	if said=$("$@" 2>&1); then
+		echo "ok $text"
+	else
+		echo "not ok $text"
+		printf '%s\n' "$said" | sed 's/^/#   /'
+		return 1
+	fi
+}
+
+# check_is TEXT GOT WANTED
+check_is()
+{
+	if [ "$2" = "$3" ]; then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+		echo "#   wanted: $3"
+		echo "#   got:    $2"
+		return 1
+	fi
+}
+
+# check_like TEXT GOT PATTERN (extended regular expression)
+check_like()
+{
+	if grep -qE -- "$3" <<<"$2"; then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+		echo "#   wanted: /$3/"
+		echo "#   got:    $2"
+		return 1
+	fi
+}
+
+# order the die program: ctl DIE WORD [ARG]
+ctl()
+{
+	"$G/rigctl" "$@" || echo "not ok order to the dies: $*"
+}
+
+# the device from the shell: prints a word; see guest/bs.c
+bs()
+{
+	"$G/bs" "$@"
+}
+
+# load the module; without resets unless a job wants them (1.2 s each)
+load()
+{
+	insmod "$KO/bar_swap.ko" first_sbr=0 "$@" && [ -c $DEV ]
+}
+
+unload()
+{
+	rmmod bar_swap
+}
+
+# the kernel's log of this job
+klog()
+{
+	dmesg | sed "1,/RIG: job $JOB\$/d"
+}
+
+# config space of all dies and ports, BYTES of each, without status fields
+config()
+{
+	"$G/pcicfg" dump "$1" "${DIES[@]}" "${PORTS[@]}"
+}
+
+# what an unload must bring back, into files named $1.config and $1.iomem
+snapshot()
+{
+	config "${2:-256}" >"$TMPDIR/$1.config"
+	cat /proc/iomem >"$TMPDIR/$1.iomem"
+}
+
+# are snapshots $1 and $2 the same
+same()
+{
+	diff "$TMPDIR/$1.config" "$TMPDIR/$2.config" &&
+		diff "$TMPDIR/$1.iomem" "$TMPDIR/$2.iomem"
+}
+
+# From here to loud, no config write may reach a die or port: the trace is
+# looked at after the boot. quiet N [CARDS], CARDS a mask of cards (all if 0)
+quiet()
+{
+	"$G/rigbg" mark $((0x02000000 | ${2:-0} << 16 | $1))
+}
+
+loud()
+{
+	"$G/rigbg" mark $((0x03000000 | $1))
+}
+
+# acquire every die and compare a word that is different on each
+six_work()
+{
+	local die got
+
+	for die in 0 1 2 3 4 5; do
+		got=$(bs acquire $die)
+		[ "$got" = ok ] || { echo "acquire $die: $got"; return 1; }
+		bs put $die 40 "d1e$die" >/dev/null || return 1
+	done
+	for die in 5 4 3 2 1 0; do
+		got=$(bs acquire $die)
+		[ "$got" = ok ] || { echo "acquire $die: $got"; return 1; }
+		got=$(bs get $die 40)
+		[ "$got" = "000000000000d1e$die" ] ||
+			{ echo "die $die holds $got"; return 1; }
+	done
+}
+
+# bind driver $2 to device $1, or fail
+bind()
+{
+	echo "$2" >"$SYS/$1/driver_override"
+	echo "$1" >"/sys/bus/pci/drivers/$2/bind"
+}
+
+unbind()
+{
+	echo "$1" >"$SYS/$1/driver/unbind"
+	echo >"$SYS/$1/driver_override"
+}
+
+# run a command as an ordinary user of group $1
+as_group()
+{
+	local gid=$1
+
+	shift
+	setpriv --reuid=65534 --regid="$gid" --clear-groups "$@"
+}
+
+# wait until COMMAND succeeds, for at most $1 seconds
+await()
+{
+	local i left=$(($1 * 10))
+
+	shift
+	for ((i = 0; i < left; i++)); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.1
+	done
+	return 1
+}
