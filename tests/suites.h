@@ -12,12 +12,17 @@
 #define SUITES(X)      \
 	X(barswap)     \
 	X(copy)        \
+	X(ctl)         \
 	X(dev_module)  \
 	X(dev_sim)     \
 	X(dev_sim_ctl) \
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
-	X(dev_sim_sock)
+	X(dev_sim_sock) \
+	X(node)        \
+	X(policy)      \
+	X(policy_sim)  \
+	X(status)
 /* clang-format on */
 
 #define SUITE_PROTOTYPE(unit) Suite *unit##_suite(void);

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 
 #include "dev.h"
+#include "kmod/region.h"
 #include "util.h"
 
 #define SIM_PAGE        4096u
@@ -30,6 +31,7 @@ struct CAPABILITY sim_lock {
  * struct sim_conf - what the options ask for
  * @n_dies:     1 .. BS_DEV_MAX_DIES
  * @vram_bytes: memory of a die, a multiple of SIM_PAGE
+ * @resmem_bytes: of it, the least a carve-out at its end is to have; 0: none
  * @swap_us:    time a swap takes, at most SIM_SWAP_US_MAX
  * @dir:        folder of the memory files, or "" for unlinked ones
  * @ctl:        path of the control socket, or ""
@@ -37,6 +39,7 @@ struct CAPABILITY sim_lock {
 struct sim_conf {
 	unsigned int n_dies;
 	uint64_t vram_bytes;
+	uint64_t resmem_bytes;
 	uint32_t swap_us;
 	char dir[PATH_MAX];
 	char ctl[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -81,7 +84,8 @@ struct sim {
 	struct bs_dev dev;
 	/* immutable */
 	unsigned int n_dies;
-	uint64_t vram_bytes;
+	uint64_t vram_bytes; /* carve-out included */
+	struct bs_region region;
 	int dir_fd; /* locked folder, -1 for unlinked files */
 	int empty_fd; /* shown by every die that is not in */
 	struct sim_sock *sock; /* NULL without ctl= */
