@@ -8,7 +8,8 @@ need_sim "several swap costs"
 for run in "1 1 0" "2 16 0" "3 4 2000" "4 8 20000"; do
 	read -r seed threads cost <<<"$run"
 	VRAM=1G mount_sim wait=60000 "sim_swap_us=$cost"
-	"$BIN/randops" "$M" "$seed" 4 "$threads" 6
+	"$BIN/randops" "$M" "$seed" 4 "$threads" 6 ||
+		fail "$(grep -H "last_error [^n]" "$M"/die*/status)"
 	unmount
 done
 # more dies than usual, and only one
