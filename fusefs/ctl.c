@@ -37,6 +37,17 @@ static int word_number(const char *s, size_t len, uint64_t max, uint64_t *out)
 	return 0;
 }
 
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
 /* A number of bytes: decimal with K, M, G or T behind it, or 0x and hex. */
 static int word_bytes(const struct word *w, uint64_t *out)
 {
@@ -48,12 +59,11 @@ static int word_bytes(const struct word *w, uint64_t *out)
 
 	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
 		for (size_t i = 2; i < len; i++) {
-			const char *hex = "0123456789abcdef";
-			const char *p = s[i] ? strchr(hex, s[i] | 0x20) : NULL;
+			int digit = hex_digit(s[i]);
 
-			if (!p || v >> 60)
+			if (digit < 0 || v >> 60)
 				return -EINVAL;
-			v = v << 4 | (uint64_t)(p - hex);
+			v = v << 4 | (uint64_t)digit;
 		}
 		*out = v;
 		return 0;

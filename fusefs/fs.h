@@ -45,6 +45,19 @@ struct fs_watch {
 };
 
 /**
+ * struct fs_inval - pages to be dropped from the page cache
+ * @len:  bytes, 0 for all of the file
+ * @then: called by the thread that did it
+ */
+struct fs_inval {
+	struct fs_inval *next;
+	uint64_t ino;
+	off_t off;
+	off_t len;
+	void (*then)(struct fs_inval *job);
+};
+
+/**
  * struct fs_error - the newest error of a die, from whichever layer
  * @device:     the backend's last_error when we looked last
  * @note_count: refusals of the scheduler when we looked last
@@ -69,6 +82,15 @@ struct fs {
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
+
+	unsigned int proto_minor; /* of the kernel's FUSE protocol 7.x */
+	_Atomic bool has_pages[NODE_TABLE_LEN]; /* read through the page cache */
+	pthread_mutex_t inval_lock;
+	pthread_cond_t inval_wake;
+	struct fs_inval *inval_head; /* under inval_lock, as the next two */
+	struct fs_inval **inval_tail;
+	bool is_inval_stopping;
+	pthread_t inval_thread;
 
 	pthread_mutex_t error_lock;
 	struct fs_error errors[BACKEND_MAX_DIES]; /* under error_lock */
@@ -125,6 +147,12 @@ void fs_vram_copy(struct fuse_req *req, struct fs_file *in, off_t off_in,
 void fs_vram_sync(struct fuse_req *req, struct fs_file *f, bool is_close);
 uint64_t fs_vram_len(const struct fs *fs, const struct node *n);
 
+/* fs_inval.c */
+int fs_inval_start(struct fs *fs);
+void fs_inval_stop(struct fs *fs);
+bool fs_inval_needed(struct fs *fs, uint64_t ino, bool is_write);
+void fs_inval_queue(struct fs *fs, struct fs_inval *job);
+
 /* fs_ctl.c */
 void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
 		  size_t size);
@@ -143,7 +171,7 @@ void fs_status_changed(void *fs);
  * struct fs_call - a FUSE request under way in the engine
  * @io:    first: what the engine runs
  * @buf:   data kept while it is parked
- * @ino:   whose mtime a success changes, 0 for none
+ * @ino:   the file that a success changes, 0 for none; @inval: its pages
  */
 struct fs_call {
 	struct io io;
@@ -152,6 +180,8 @@ struct fs_call {
 	void *buf;
 	uint64_t ino;
 	bool is_armed;
+	ssize_t result;
+	struct fs_inval inval;
 	void (*reply)(struct fs_call *call, ssize_t result, const void *data);
 };
 

@@ -51,16 +51,37 @@ static int call_park(struct io *io)
 	return 0;
 }
 
+static void call_end(struct fs_call *call, const void *data)
+{
+	call->reply(call, call->result, data);
+	free(call->buf);
+	free(call);
+}
+
+static void on_inval(struct fs_inval *job)
+{
+	call_end(container_of(job, struct fs_call, inval), NULL);
+}
+
 static void call_answer(struct io *io, ssize_t result, const void *data)
 {
 	struct fs_call *call = container_of(io, struct fs_call, io);
 
 	fs_call_disarm(call);
-	if (result >= 0 && call->ino)
+	call->result = result;
+	if (result >= 0 && call->ino) {
 		fs_attr_touch(call->fs, call->ino);
-	call->reply(call, result, data);
-	free(call->buf);
-	free(call);
+		if (fs_inval_needed(call->fs, call->ino, true)) {
+			call->inval.ino = call->ino;
+			call->inval.off = (off_t)(io->dst ? io->dst_off :
+							    io->off);
+			call->inval.len = (off_t)io->len;
+			call->inval.then = on_inval;
+			fs_inval_queue(call->fs, &call->inval);
+			return;
+		}
+	}
+	call_end(call, data);
 }
 
 struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)

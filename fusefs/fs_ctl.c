@@ -49,6 +49,34 @@ static void run_end(struct ctl_run *run)
 	free(run);
 }
 
+static void on_inval(struct fs_inval *job)
+{
+	free(job);
+}
+
+/* What a command did to the memory of its die, mmap(2) is to see too. */
+static void memory_changed(struct ctl_run *run)
+{
+	struct fs *fs = run->call.fs;
+	const struct node *dir = node_get(&fs->nodes, run->file->node->parent);
+	const struct node *n;
+	size_t pos = 0;
+
+	while ((n = node_next(&fs->nodes, dir, &pos))) {
+		struct fs_inval *job;
+
+		if ((n->kind != NODE_VRAM && n->kind != NODE_RESMEM) ||
+		    !fs_inval_needed(fs, n->ino, false))
+			continue;
+		job = calloc(1, sizeof(*job));
+		if (!job)
+			return;
+		job->ino = n->ino;
+		job->then = on_inval;
+		fs_inval_queue(fs, job);
+	}
+}
+
 /* The line at @pos has its result. Returns whether another one follows. */
 static bool line_done(struct ctl_run *run)
 {
@@ -68,6 +96,8 @@ static void on_answer(struct io *io, ssize_t result, const void *data)
 	(void)data;
 	fs_call_disarm(&run->call);
 	run->result = result;
+	if (!result && (io->op == IO_ZERO || io->req.op == SCHED_RESET))
+		memory_changed(run);
 	if (atomic_exchange(&run->state, RUN_ANSWERED) != RUN_SUBMITTED)
 		return;
 	if (line_done(run))

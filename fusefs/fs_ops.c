@@ -40,9 +40,14 @@ static bool is_status(const struct fs_file *f)
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
-	(void)userdata;
+	struct fs *fs = userdata;
+
+	fs->proto_minor = conn->proto_minor;
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
+	/* Asynchronous readahead is not interrupted with its reader: its pages
+	 * would stay locked for as long as it is parked. */
+	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */
@@ -168,8 +173,11 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fs_file *f = file_of(fi);
 	const char *text;
 
-	(void)ino;
 	if (is_memory(f)) {
+		/* the kernel names the owner of every read(2), and of no read
+		 * that fills the page cache */
+		if (!fi->lock_owner)
+			fs->has_pages[ino] = true;
 		fs_vram_read(req, f, size, off);
 	} else if (is_status(f)) {
 		char copy[STATUS_MAX];

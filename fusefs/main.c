@@ -87,13 +87,29 @@ static void *announce(void *arg)
 	return NULL;
 }
 
+/* The simulator's options as they were given. */
+static void say_why_no_sim(const struct options *o, const char *why)
+{
+	const char *part = strchr(o->device, ':');
+
+	fprintf(stderr, "k80fs: simulator");
+	while (part) {
+		const char *end = strchr(++part, ',');
+		int len = end ? (int)(end - part) : (int)strlen(part);
+
+		fprintf(stderr, " sim_%.*s", len, part);
+		part = end;
+	}
+	fprintf(stderr, ": %s\n", why);
+}
+
 /* One line: what could not be opened, and the ways on. */
 static void say_why_no_backend(const struct options *o, int err)
 {
 	const char *why = strerror(err);
 
 	if (!strcmp(o->backend, "sim"))
-		fprintf(stderr, "k80fs: simulator (%s): %s\n", o->device, why);
+		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr, "k80fs: %s: %s: run as root or as a member of group k80\n",
 			o->device, why);
@@ -165,12 +181,17 @@ static int engine_start(struct fs *fs)
 	ret = fs_status_start(fs);
 	if (ret)
 		goto out_pool;
-	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	ret = fs_inval_start(fs);
 	if (ret)
 		goto out_status;
+	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	if (ret)
+		goto out_inval;
 	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
 	return 0;
 
+out_inval:
+	fs_inval_stop(fs);
 out_status:
 	fs_status_stop(fs);
 out_pool:
@@ -186,6 +207,7 @@ static void engine_stop(struct fs *fs)
 	int ret = sched_stop(fs->io.sched);
 
 	pool_stop(fs->io.pool);
+	fs_inval_stop(fs);
 	fs_status_stop(fs);
 	if (!ret)
 		backend_close(&fs->be);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -20,7 +21,7 @@
 struct raw {
 	struct options *o;
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
-	char *sim_dies, *sim_vram, *sim_swap_us, *sim_dir, *sim_ctl;
+	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
 	int cache;
 	int allow_other;
 	int bad;
@@ -38,6 +39,7 @@ static const struct fuse_opt specs[] = {
 	RAW("umask=%s", umask),
 	RAW("sim_dies=%s", sim_dies),
 	RAW("sim_vram=%s", sim_vram),
+	RAW("sim_resmem=%s", sim_resmem),
 	RAW("sim_swap_us=%s", sim_swap_us),
 	RAW("sim_dir=%s", sim_dir),
 	RAW("sim_ctl=%s", sim_ctl),
@@ -74,6 +76,7 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 {
 	struct raw *raw = data;
 	struct options *o = raw->o;
+	struct stat st;
 
 	(void)out;
 	switch (key) {
@@ -105,6 +108,10 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		} else if (!o->mountpoint) {
 			fprintf(stderr, "k80fs: mount point %s: %s\n", arg,
 				strerror(errno));
+			raw->bad = 1;
+		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
+			fprintf(stderr, "k80fs: mount point %s: not a directory\n",
+				arg);
 			raw->bad = 1;
 		}
 		return 0;
@@ -181,6 +188,7 @@ static int sim_device(struct raw *raw)
 	} parts[] = {
 		{ "dies", raw->sim_dies },
 		{ "vram", raw->sim_vram },
+		{ "resmem", raw->sim_resmem },
 		{ "swap_us", raw->sim_swap_us },
 		{ "dir", raw->sim_dir },
 		{ "ctl", raw->sim_ctl },
@@ -213,8 +221,8 @@ static int sim_device(struct raw *raw)
 static int parse_backend(struct raw *raw)
 {
 	struct options *o = raw->o;
-	bool has_sim = raw->sim_dies || raw->sim_vram || raw->sim_swap_us ||
-		       raw->sim_dir || raw->sim_ctl;
+	bool has_sim = raw->sim_dies || raw->sim_vram || raw->sim_resmem ||
+		       raw->sim_swap_us || raw->sim_dir || raw->sim_ctl;
 
 	o->backend = strdup(raw->backend ? raw->backend : "bar_swap");
 	if (!o->backend)
@@ -283,6 +291,7 @@ static void raw_free(struct raw *raw)
 	free(raw->umask);
 	free(raw->sim_dies);
 	free(raw->sim_vram);
+	free(raw->sim_resmem);
 	free(raw->sim_swap_us);
 	free(raw->sim_dir);
 	free(raw->sim_ctl);
@@ -342,6 +351,7 @@ void options_help(const char *program)
 	       "  -o allow_other           other users too (the default for root)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"
+	       "  -o sim_resmem=SIZE       carve-out at its end, shown as resmem (0)\n"
 	       "  -o sim_swap_us=N         what a swap takes (0)\n"
 	       "  -o sim_dir=DIR           keep their memory in DIR/dieN\n"
 	       "  -o sim_ctl=PATH          socket that takes faults to order\n"

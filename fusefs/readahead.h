@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READAHEAD_LEN	 ((size_t)32 << 20) /* bytes read on */
-#define READAHEAD_MAX	 2		    /* buffers in all: 64 MiB */
+#define READAHEAD_LEN	 ((size_t)16 << 20) /* bytes read on */
+#define READAHEAD_MAX	 2		    /* buffers in all */
 #define READAHEAD_MAX_NS 1000000000ULL	    /* how old it may be */
 #define READAHEAD_DIES	 16
 

@@ -107,7 +107,7 @@ size_t status_root_text(const struct status_root *s, char *buf)
 		put(&t, "active %d\n", s->active);
 	else
 		put(&t, "active none\n");
-	put(&t, "mapped");
+	put(&t, "mapped%s", s->n_dies ? "" : " none");
 	for (unsigned int i = 0; i < s->n_dies; i++)
 		put(&t, " %d", (int)i == s->active);
 	put(&t, "\n");

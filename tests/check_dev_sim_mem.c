@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,22 @@ int __wrap_fallocate(int fd, int mode, off_t off, off_t len)
 	return -1;
 }
 
+void *__wrap_mremap(void *from, size_t old_len, size_t new_len, int flags,
+		    void *to);
+void *__real_mremap(void *from, size_t old_len, size_t new_len, int flags, ...);
+
+/* as on a kernel before 5.13 */
+static bool cannot_move;
+
+void *__wrap_mremap(void *from, size_t old_len, size_t new_len, int flags,
+		    void *to)
+{
+	if (!cannot_move)
+		return __real_mremap(from, old_len, new_len, flags, to);
+	errno = EINVAL;
+	return MAP_FAILED;
+}
+
 static bs_context *open_in_dir(const char *options)
 {
 	char device[256];
@@ -43,10 +60,8 @@ static bs_context *open_in_dir(const char *options)
 	return bs_init_device(device);
 }
 
-static void setup(void)
+static void open_ctx(void)
 {
-	cannot_punch = false;
-	dir = support_tempdir();
 	ctx = bs_init_device("sim:" OPTIONS);
 	ck_assert_ptr_nonnull(ctx);
 	for (int die = 0; die < DIES; die++) {
@@ -59,17 +74,42 @@ static void setup(void)
 	}
 }
 
-static void teardown(void)
-{
-	cannot_punch = false;
-	bs_free(ctx);
-	ctx = NULL;
-	support_remove(dir);
-}
-
 static void acquire(int die)
 {
 	ck_assert_int_eq(bs_acquire_flags(ctx, die, 0, NULL), 0);
+}
+
+static void setup(void)
+{
+	cannot_punch = false;
+	cannot_move = false;
+	dir = support_tempdir();
+	open_ctx();
+}
+
+/* Where page tables cannot be moved, or all of a sudden cannot any more. */
+static void setup_no_move(void)
+{
+	setup();
+	bs_free(ctx);
+	cannot_move = true;
+	open_ctx();
+}
+
+static void setup_no_more_move(void)
+{
+	setup();
+	acquire(0);
+	cannot_move = true;
+}
+
+static void teardown(void)
+{
+	cannot_punch = false;
+	cannot_move = false;
+	bs_free(ctx);
+	ctx = NULL;
+	support_remove(dir);
 }
 
 START_TEST(touch_of_a_die_that_is_out_faults)
@@ -77,6 +117,8 @@ START_TEST(touch_of_a_die_that_is_out_faults)
 	for (int in = -1; in < DIES; in++) {
 		if (in >= 0)
 			acquire(in);
+		else if (bs_active_die(ctx) >= 0)
+			ck_assert_int_eq(bs_release_die(ctx, 0), 0);
 		for (int die = 0; die < DIES; die++) {
 			ck_assert_int_eq(support_faults(vram[die]), die != in);
 			ck_assert_int_eq(support_faults(vram[die] + VRAM - 1),
@@ -274,15 +316,27 @@ START_TEST(init_and_free_leave_no_descriptor)
 }
 END_TEST
 
+static TCase *make_shown(const char *name, void (*start)(void))
+{
+	TCase *shown = tcase_create(name);
+
+	tcase_add_checked_fixture(shown, start, teardown);
+	tcase_add_test(shown, touch_of_a_die_that_is_out_faults);
+	tcase_add_test(shown, vram_keeps_its_contents_and_address_over_swaps);
+	return shown;
+}
+
 Suite *dev_sim_mem_suite(void)
 {
 	Suite *suite = suite_create("dev_sim_mem");
 	TCase *memory = tcase_create("memory");
 	TCase *files = tcase_create("files");
 
+	suite_add_tcase(suite, make_shown("shown", setup));
+	suite_add_tcase(suite, make_shown("no_move", setup_no_move));
+	suite_add_tcase(suite, make_shown("no_more_move", setup_no_more_move));
+
 	tcase_add_checked_fixture(memory, setup, teardown);
-	tcase_add_test(memory, touch_of_a_die_that_is_out_faults);
-	tcase_add_test(memory, vram_keeps_its_contents_and_address_over_swaps);
 	tcase_add_loop_test(memory, zero_clears_the_range_and_nothing_else, 0, 2);
 	tcase_add_test(memory, zero_of_a_die_that_is_out_returns_enxio);
 	tcase_add_test(memory, zero_gives_the_blocks_back);

@@ -262,6 +262,7 @@ int bs_zero(bs_context *ctx, int die_id, uint64_t off, uint64_t len)
 	ret = ctx->dev->ops->info(ctx->dev, die_id, &info);
 	if (ret)
 		return ret;
+	info.vram_bytes += info.resmem_bytes;
 	if (off > info.vram_bytes || len > info.vram_bytes - off)
 		return -EINVAL;
 	return len ? ctx->dev->ops->zero(ctx->dev, die_id, off, len) : 0;

@@ -47,6 +47,7 @@ struct module_dev {
 	struct {
 		void *addr;
 		size_t len;
+		size_t all; /* with the carve-out */
 	} map[BS_MAX_DIES];
 };
 
@@ -68,7 +69,7 @@ static void module_close(struct bs_dev *dev)
 		struct bs_release_req req = { .die_id = die };
 
 		if (m->map[die].addr)
-			munmap(m->map[die].addr, m->map[die].len);
+			munmap(m->map[die].addr, m->map[die].all);
 		/* close() is not enough if a child still has the file */
 		if (m->leased & 1u << die)
 			do_ioctl(m->fd, BAR_SWAP_UNLEASE, &req);
@@ -186,6 +187,7 @@ static int map_die_locked(struct module_dev *m, int die)
 {
 	struct bs_die_info req = { .die_id = (__u32)die };
 	off_t off = (off_t)die << BS_MMAP_DIE_SHIFT;
+	size_t all;
 	void *addr;
 	int ret;
 
@@ -194,12 +196,14 @@ static int map_die_locked(struct module_dev *m, int die)
 	ret = do_ioctl(m->fd, BAR_SWAP_DIE_INFO, &req);
 	if (ret)
 		return ret;
-	addr = mmap(NULL, req.vram_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+	all = req.vram_bytes + req.resmem_bytes;
+	addr = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED,
 		    m->fd, off);
 	if (addr == MAP_FAILED)
 		return -errno;
 	m->map[die].addr = addr;
 	m->map[die].len = req.vram_bytes;
+	m->map[die].all = all;
 	return 0;
 }
 

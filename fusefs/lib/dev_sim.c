@@ -23,16 +23,6 @@ static struct sim *to_sim(struct bs_dev *dev)
 	return container_of(dev, struct sim, dev);
 }
 
-/* next power of two: what a BAR over that memory would have */
-static uint64_t bar1_size(const struct sim *s)
-{
-	uint64_t size = SIM_PAGE;
-
-	while (size < s->vram_bytes)
-		size <<= 1;
-	return size;
-}
-
 static void sim_close(struct bs_dev *dev)
 {
 	struct sim *s = to_sim(dev);
@@ -63,7 +53,7 @@ static int sim_acquire(struct bs_dev *dev, int die, unsigned int flags,
 	if (ret)
 		return ret;
 	bar1->addr = BAR1_ADDR;
-	bar1->size = bar1_size(s);
+	bar1->size = bs_pow2_ceil(s->vram_bytes);
 	return 0;
 }
 
@@ -119,10 +109,12 @@ static int sim_info(struct bs_dev *dev, int id, struct bs_info *info)
 	info->bar0_addr = BAR0_ADDR;
 	info->bar0_size = BAR0_SIZE;
 	info->bar1_addr = BAR1_ADDR;
-	info->bar1_size = bar1_size(s);
+	/* one BAR over all of it, as the die has */
+	info->bar1_size = bs_pow2_ceil(s->vram_bytes);
 	info->bar3_addr = BAR3_ADDR;
 	info->bar3_size = BAR3_SIZE;
-	info->vram_bytes = s->vram_bytes;
+	info->vram_bytes = s->region.usemem_len;
+	info->resmem_bytes = s->region.resmem_len;
 
 	sim_take(s);
 	info->state = die_state_locked(s, die);
@@ -160,7 +152,7 @@ static int sim_map(struct bs_dev *dev, int id, void **addr, size_t *len)
 	if (state == BS_STATE_NO_VRAM)
 		return -EIO;
 	*addr = s->die[id].addr;
-	*len = s->vram_bytes;
+	*len = s->region.usemem_len;
 	return 0;
 }
 
@@ -225,6 +217,12 @@ static int open_conf(const struct sim_conf *conf, struct bs_dev **dev)
 
 	if (!s)
 		return -ENOMEM;
+	ret = bs_region_compute(conf->vram_bytes, conf->resmem_bytes,
+				&s->region);
+	if (ret) {
+		free(s);
+		return ret;
+	}
 	s->dev.ops = &sim_ops;
 	s->n_dies = conf->n_dies;
 	s->vram_bytes = conf->vram_bytes;

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 
 #include "dev.h"
+#include "kmod/region.h"
 #include "util.h"
 
 #define SIM_PAGE        4096u
@@ -30,6 +31,7 @@ struct CAPABILITY sim_lock {
  * struct sim_conf - what the options ask for
  * @n_dies:     1 .. BS_DEV_MAX_DIES
  * @vram_bytes: memory of a die, a multiple of SIM_PAGE
+ * @resmem_bytes: of it, the least a carve-out at its end is to have; 0: none
  * @swap_us:    time a swap takes, at most SIM_SWAP_US_MAX
  * @dir:        folder of the memory files, or "" for unlinked ones
  * @ctl:        path of the control socket, or ""
@@ -37,6 +39,7 @@ struct CAPABILITY sim_lock {
 struct sim_conf {
 	unsigned int n_dies;
 	uint64_t vram_bytes;
+	uint64_t resmem_bytes;
 	uint32_t swap_us;
 	char dir[PATH_MAX];
 	char ctl[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -57,7 +60,10 @@ struct sim_die {
 	int id;
 	int fd;
 	char *addr; /* its own range, the same for good */
+	char *stash; /* its page tables while it is out; NULL: not kept */
 	char bdf[16];
+
+	bool is_shown; /* its file is at addr; of the holder of the turn */
 
 	/* written under the lock, read by bs_check() without it */
 	atomic_bool dead;
@@ -78,7 +84,8 @@ struct sim {
 	struct bs_dev dev;
 	/* immutable */
 	unsigned int n_dies;
-	uint64_t vram_bytes;
+	uint64_t vram_bytes; /* carve-out included */
+	struct bs_region region;
 	int dir_fd; /* locked folder, -1 for unlinked files */
 	int empty_fd; /* shown by every die that is not in */
 	struct sim_sock *sock; /* NULL without ctl= */
@@ -87,6 +94,7 @@ struct sim {
 	bool turn; /* under the lock: taken by somebody */
 	/* raised when the turn or a lease ended; a futex */
 	_Atomic uint32_t change;
+	uint32_t sleepers; /* under the lock: threads waiting for that */
 
 	/* written by the holder of the turn under the lock, read anywhere */
 	atomic_int active; /* -1: vacant */
@@ -159,7 +167,7 @@ int sim_mem_show(struct sim *s, struct sim_die *die);
 /**
  * sim_mem_hide() - from now on touching the range of a die raises SIGBUS
  *
- * Context: holder of the turn, without the lock: it takes pages down.
+ * Context: holder of the turn, without the lock: it may take pages down.
  * Return: 0 or -errno.
  */
 int sim_mem_hide(struct sim *s, struct sim_die *die);

@@ -74,6 +74,16 @@ static int set_vram(struct sim_conf *conf, char *value)
 	return 0;
 }
 
+static int set_resmem(struct sim_conf *conf, char *value)
+{
+	uint64_t bytes;
+
+	if (parse_bytes(value, VRAM_MAX, &bytes) || bytes % SIM_PAGE)
+		return -EINVAL;
+	conf->resmem_bytes = bytes;
+	return 0;
+}
+
 static int set_swap_us(struct sim_conf *conf, char *value)
 {
 	uint64_t n;
@@ -108,8 +118,9 @@ static const struct {
 	const char *name;
 	int (*set)(struct sim_conf *conf, char *value);
 } options_known[] = {
-	{ "dies", set_dies }, { "vram", set_vram }, { "swap_us", set_swap_us },
-	{ "dir", set_dir },   { "ctl", set_ctl },
+	{ "dies", set_dies },	    { "vram", set_vram },
+	{ "resmem", set_resmem },   { "swap_us", set_swap_us },
+	{ "dir", set_dir },	    { "ctl", set_ctl },
 };
 
 static int set_option(struct sim_conf *conf, char *item)

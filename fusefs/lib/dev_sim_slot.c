@@ -36,9 +36,11 @@ static int wait_change_locked(struct sim *s)
 	uint32_t seen = s->change;
 	int ret;
 
+	s->sleepers++;
 	sim_drop(s);
 	ret = wait_change(s, seen);
 	sim_take(s);
+	s->sleepers--;
 	return ret;
 }
 
@@ -46,8 +48,9 @@ static void wake_locked(struct sim *s) REQUIRES(s->lock);
 static void wake_locked(struct sim *s)
 {
 	s->change++;
-	syscall(SYS_futex, &s->change, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL,
-		0);
+	if (s->sleepers)
+		syscall(SYS_futex, &s->change, FUTEX_WAKE_PRIVATE, INT_MAX,
+			NULL, NULL, 0);
 }
 
 void sim_turn_take_locked(struct sim *s)
@@ -370,6 +373,8 @@ int sim_slot_acquire(struct sim *s, struct sim_die *die, unsigned int flags)
 		die->acquires++;
 		die->bar1_mode =
 			die->is_virtual ? BS_MODE_VIRTUAL : BS_MODE_PHYSICAL;
+		if (die->no_vram)
+			sim_error_locked(s, die, "acquire: its memory is not initialised");
 		if (flags & BS_LEASE)
 			sim_lease_start_locked(s, getpid(), true);
 	}

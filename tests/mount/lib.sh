@@ -23,6 +23,7 @@ trap 'echo "${BASH_SOURCE[0]##*/}:$LINENO: exit code $?: $BASH_COMMAND" >&2' ERR
 own_work=
 if [ -z "${K80_TEST_WORK:-}" ]; then
 	K80_TEST_WORK=$(mktemp -d "${TMPDIR:-/var/tmp}/k80test.XXXXXX")
+	chmod 711 "$K80_TEST_WORK"
 	own_work=1
 fi
 export K80_TEST_WORK
@@ -101,7 +102,8 @@ without_sim_options() {
 # daemon_pids DIR: the processes serving the mount at DIR
 daemon_pids() {
 	local p
-	for p in $(grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2>/dev/null); do
+	for p in $(grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2>/dev/null ||
+		:); do
 		p=${p%/cmdline}
 		[ "$p/exe" -ef "$K80FS" ] && echo "${p#/proc/}"
 	done
@@ -117,7 +119,8 @@ daemon_pid() {
 }
 
 is_mounted() {
-	grep -qF " $1 fuse" /proc/self/mountinfo
+	awk -v d="$1" '$5 == d { found = 1 } END { exit !found }' \
+		/proc/self/mountinfo
 }
 
 # unmount [DIR]: take it away and wait until its daemon is gone
@@ -160,7 +163,7 @@ finish() {
 		umount -l "$dir"
 	done
 	wait
-	[ -z "$own_work" ] || rm -rf "$W"
+	[ -z "$own_work" ] || rm -rf --one-file-system "$W"
 	exit "$rc"
 }
 trap finish EXIT
@@ -171,13 +174,14 @@ die() {
 	echo "$M/die$1"
 }
 
-# status DIE KEY, root_status KEY: the value, which may hold spaces
+# status DIE KEY, root_status KEY: the value, which may hold spaces; counters
+# are padded to a fixed width
 status() {
-	sed -n "s/^$2 //p" "$M/die$1/status"
+	sed -n "s/ *\$//; s/^$2 //p" "$M/die$1/status"
 }
 
 root_status() {
-	sed -n "s/^$1 //p" "$M/status"
+	sed -n "s/ *\$//; s/^$1 //p" "$M/status"
 }
 
 # expect_status DIE KEY VALUE; DIE "root" is the root's

@@ -12,13 +12,6 @@ expect_status 1 resmem_bytes 0
 expect_status 1 driver none
 expect_status 1 alive 1
 expect_status 1 bar1_mode unknown
-for b in bar0 bar1 bar3; do
-	[[ $(status 1 $b) =~ ^0x[0-9a-fA-F]+ ]] || fail "$b '$(status 1 $b)'"
-	expect_equal "$(root_status slot_$b | cut -d' ' -f1)" \
-		"$(status 1 $b | cut -d' ' -f1)" "slot_$b"
-done
-[ "$(status 1 bar1_bytes)" -ge "$CAP" ] || fail "bar1_bytes"
-
 number() {
 	local n
 	n=$(status "$1" "$2")
@@ -27,6 +20,12 @@ number() {
 t "$(die 1)/vram" rw pwrite,0,1000,1 pread,0,300
 expect_status 1 state active
 expect_status 1 bar1_mode physical
+for b in bar0 bar1 bar3; do
+	[[ $(status 1 $b) =~ ^0x[0-9a-fA-F]+ ]] || fail "$b '$(status 1 $b)'"
+	expect_equal "$(root_status slot_$b | cut -d' ' -f1)" \
+		"$(status 1 $b | cut -d' ' -f1)" "slot_$b"
+done
+[ "$(status 1 bar1_bytes)" -ge "$CAP" ] || fail "bar1_bytes"
 expect_equal "$(number 1 written_bytes)" 1000 written_bytes
 expect_equal "$(number 1 read_bytes)" 300 read_bytes
 expect_equal "$(number 1 swaps_in)" 1 swaps_in

@@ -13,13 +13,13 @@ refuse() {
 			"symlink,to:$e"
 	done
 	"$@" "$BIN/tool" "$M/die0/vram" path "unlink:$e" \
-		"link,$M/die0/new:$e" "rename,$M/die0/new:$e" \
-		"rename,$M/die0/ctl:$e"
+		"rename,$M/die0/new:$e" "rename,$M/die0/ctl:$e"
 	"$@" "$BIN/tool" "$M/die0" path "rmdir:$e" "rename,$M/new:$e"
 	"$@" "$BIN/tool" "$M/by-bdf/$(status 0 bdf)" path "unlink:$e"
 }
 before=$(find "$M" | sort)
 refuse EPERM
+t "$M/die0/vram" path "link,$M/die0/new:EPERM"
 expect_error "Operation not permitted" rm "$M/die0/vram"
 expect_error "Operation not permitted" mkdir "$M/x"
 expect_error "Operation not permitted" busybox rm "$M/die0/vram"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Sourced by run.sh: one boot of the emulated machine. Needs $vm $cache $build.
+# Sourced by run.sh: one boot of the emulated machine.
+: "${vm:?} ${cache:?} ${build:?}"
+qemu_pid='' gk_pid=''
 
 # The machine: three cards, each a root port, a switch, two dies. Linux's
 # bus numbers (pci=assign-busses): dies 03 04 07 08 0b 0c:00.0, upstream ports
@@ -54,6 +56,7 @@ boot_options()
 		pciehp)	extra+=(-global
 				ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off) ;;
 		foreign)
+			# shellcheck disable=SC2054 # QEMU's commas
 			extra+=(-device
 				"xio3130-downstream,id=dnx,bus=up0,addr=11.0,chassis=40,slot=40"
 				-device virtio-rng-pci,bus=dnx) ;;
@@ -91,6 +94,30 @@ boot_initrd()
 	rm -rf "$tmp"
 }
 
+# The board of "hole0" with the table that gives the host bridge a window: what
+# a user of such a board has to do. Dumps the DSDT in a boot of its own, edits
+# it, and leaves dsdt_initrd. boot_dsdt KERNEL DIR
+boot_dsdt()
+{
+	local work=$2/dsdt qemu_dir=$dir
+
+	dir=$work
+	mkdir -p "$work/out" "$work/kernel/firmware/acpi"
+	: >"$work/out/plan"
+	boot "$1" "$work" 60 hole0 || return 1
+	"$cache/bin/iasl" -p "$work/dsdt" -d "$work/out/DSDT" &&
+		python3 "$vm/dsdt.py" "$work/dsdt.dsl" &&
+		"$cache/bin/iasl" -p "$work/kernel/firmware/acpi/dsdt" -tc \
+			"$work/dsdt.dsl" || return 1
+	rm -f "$work"/kernel/firmware/acpi/*.hex
+	boot_initrd "$1"
+	dsdt_initrd=$work/initrd
+	# the kernel looks for tables in an uncompressed archive at the front
+	(cd "$work" && find kernel | "$cache/bin/busybox" cpio -o -H newc |
+		cat - "$initrd") >"$dsdt_initrd"
+	dir=$qemu_dir
+}
+
 # QEMU 11.1 runs on its own libraries, by its own loader
 boot_qemu()
 {
@@ -103,9 +130,7 @@ boot_qemu()
 
 boot_wait_ready()
 {
-	local i
-
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		! grep -q ready "$1" 2>/dev/null || return 0
 		sleep 0.05
 	done
@@ -118,22 +143,25 @@ boot_wait_ready()
 # the guest went off by itself within LIMIT seconds.
 boot()
 {
-	local kernel=$1 dir=$2 limit=$3 smp rc
+	local kernel=$1 dir=$2 limit=$3 smp rc initrd
 	local -a topo extra
 
 	shift 3
 	boot_topology "$dir" "$@"
 	boot_options "$@" || return 1
 	boot_initrd "$kernel"
+	case " $* " in
+	*" dsdt "*)	initrd=$dsdt_initrd ;;
+	esac
 	"$build/gk210d/gk210d" -d "$dir" >"$dir/gk210d.out" 2>&1 &
 	gk_pid=$!
 	boot_wait_ready "$dir/gk210d.out" || return 1
-	boot_qemu -M q35,accel=tcg -cpu max,phys-bits=36 -smp $smp \
+	boot_qemu -M q35,accel=tcg -cpu max,phys-bits=36 -smp "$smp" \
 		-nographic -no-reboot -nodefaults -bios qboot.rom \
 		-serial "file:$dir/serial" \
 		-chardev "socket,id=ctl,path=$dir/ctl.sock" -serial chardev:ctl \
 		-kernel "$cache/kernel-$kernel/vmlinux" \
-		-initrd "${dsdt_initrd:-$initrd}" \
+		-initrd "$initrd" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic pci=assign-busses rig=$vm build=$build" \
 		-virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$dir/out,mount_tag=out,security_model=none" \

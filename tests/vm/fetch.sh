@@ -31,6 +31,7 @@ apt_setup()
 	local main sec release=trixie uris
 
 	[ -z "${apt_ready:-}" ] || return 0
+	# shellcheck disable=SC2016 # apt's variables
 	uris=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' \
 		'Created-By: Packages') || die "apt-get indextargets failed"
 	main=$(awk '$2 ~ /^[a-z]+$/ && $1 ~ /\/debian\/?$/ {print $1; exit}' \
@@ -115,7 +116,7 @@ kernel_pick()
 	6.12)	rel='6\.12\.[0-9]+\+deb12-amd64' ;;
 	*)	die "no such guest kernel: $1" ;;
 	esac
-	for rel in $(grep -Ex "linux-headers-$rel" <<<"$names" | sort -rV); do
+	while read -r rel; do
 		rel=${rel#linux-headers-}
 		for image in "linux-image-$rel" "linux-image-$rel-unsigned"; do
 			if grep -qx "$image" <<<"$names"; then
@@ -123,7 +124,7 @@ kernel_pick()
 				return
 			fi
 		done
-	done
+	done < <(grep -Ex "linux-headers-$rel" <<<"$names" | sort -rV)
 	die "no linux-image of series $1 with headers in the archive"
 }
 
@@ -189,7 +190,8 @@ fetch_program busybox-static bin/busybox
 command -v zstd >/dev/null || fetch_program zstd usr/bin/zstd
 for what; do
 	case $what in
-	qemu)	fetch_qemu ;;
+	qemu)	fetch_qemu
+		fetch_program acpica-tools usr/bin/iasl ;;
 	*)	fetch_kernel "$what" ;;
 	esac
 done

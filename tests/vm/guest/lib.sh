@@ -24,7 +24,7 @@ check()
 		echo "ok $text"
 	else
 		echo "not ok $text"
-		sed 's/^/#   /' <<<"$said"
+		printf '%s\n' "$said" | sed 's/^/#   /'
 		return 1
 	fi
 }
@@ -81,7 +81,7 @@ unload()
 # the kernel's log of this job
 klog()
 {
-	dmesg | sed "1,/RIG: job $JOB\$/d"
+	dmesg | sed "0,/RIG: job $JOB\$/d"
 }
 
 # config space of all dies and ports, BYTES of each, without status fields

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * poke - swap the dies by hand, without a module, and compare what they hold
+ * poke [stray] - swap the dies by hand, without a module, and compare what
+ * they hold
  *
  * A test of the rig alone: are the dies as firmware left them, is there one
  * slot that each can be put into, does each keep its memory, does nothing
- * answer in between, and does PRAMIN show the same memory.
+ * answer in between, and does PRAMIN show the same memory. With "stray" only
+ * write one register of the vacant slot.
  */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libpci.h"
 
@@ -109,13 +112,17 @@ static uint64_t pattern(size_t die, size_t k)
 	return 0xd1e0000000000000ull | (uint64_t)die << 32 | k;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	volatile uint32_t *regs = phys_map(SLOT_BAR0, 16 << 20);
 	volatile uint32_t *bar3 = phys_map(SLOT_BAR3, 4096);
 	volatile uint64_t *vram[N_OFFSETS];
 	size_t i, k, pass;
 
+	if (argc > 1 && !strcmp(argv[1], "stray")) {
+		regs[0x100 / 4] = 0;
+		return 0;
+	}
 	for (k = 0; k < N_OFFSETS; k++)
 		vram[k] = phys_map(SLOT_BAR1 + (offsets[k] & ~4095ull), 4096) +
 			  (offsets[k] & 4095);

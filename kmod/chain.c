@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One chain: claim and program top-down, disable and release bottom-up.
+ */
+#include <linux/io.h>
+#include <linux/ioport.h>
+
+#include "bs.h"
+
+static const struct bs_window closed = BS_WINDOW_CLOSED;
+
+bool bs_die_answers(struct bs_die *die)
+{
+	bool alive = bs_cfg_read(&die->dev, PCI_VENDOR_ID) != ~0u;
+
+	/* Back from the dead: whatever it has now is not what we left. */
+	if (bs_info_alive(die, alive) && alive)
+		die->is_sized = false;
+	return alive;
+}
+
+int bs_die_decode_off(const struct bs_cfg *c)
+{
+	u16 off = PCI_COMMAND_MEMORY | PCI_COMMAND_IO;
+
+	/* Work that goes on while the die is out completes by DMA. */
+	if (!c->die->has_driver)
+		off |= PCI_COMMAND_MASTER;
+	return bs_cfg_command(c, off, 0);
+}
+
+int bs_die_settle(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+	int ret;
+
+	ret = bs_cfg_command(&c, 0xffff, 0);
+	return ret ?: bs_cfg_zero_bars(&c);
+}
+
+/* Without it PTEs and ioremap silently become uncached. */
+static void reserve_memtype(struct bs_die *die)
+{
+	struct bs_slot *slot = die->slot;
+	u64 size = die->bar_size[1];
+
+	if (!arch_io_reserve_memtype_wc(slot->geom.bar1, size))
+		slot->wc_size = size;
+	else
+		pci_info(die->dev.pdev,
+			 "BAR1 cannot be write-combining, going on uncached\n");
+}
+
+static void free_memtype(struct bs_slot *slot)
+{
+	if (slot->wc_size)
+		arch_io_free_memtype_wc(slot->geom.bar1, slot->wc_size);
+	slot->wc_size = 0;
+}
+
+void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret)
+{
+	int err;
+
+	if (br->dev.is_gone || !br->dev.is_kept) {
+		br->is_open = false;
+		return;
+	}
+	err = bs_cfg_window(c, br, &closed);
+	*ret = *ret ?: err;
+	if (c->is_dry)
+		return;
+	/* A port that answers nothing forwards nothing. */
+	if (!err || bs_cfg_read(&br->dev, PCI_VENDOR_ID) == ~0u)
+		br->is_open = false;
+}
+
+/* A BAR's place as the bus counts. */
+static u64 bar_bus_addr(struct bs_die *die, int bar)
+{
+	struct resource place = DEFINE_RES_MEM(
+		bs_slot_bar_addr(die->slot, bar), die->bar_size[bar]);
+	struct pci_bus_region region;
+
+	pcibios_resource_to_bus(die->dev.pdev->bus, &region, &place);
+	return region.start;
+}
+
+/* Windows top-down, then BARs, then decode: nothing answers half-way. */
+static int program(const struct bs_cfg *c)
+{
+	struct bs_die *die = c->die;
+	struct bs_slot *slot = die->slot;
+	struct pci_bus_region mem, pref;
+	unsigned int k;
+	int ret;
+	int i;
+
+	ret = bs_die_decode_off(c);
+	for (k = 0; k < die->n_path && !ret; k++) {
+		struct bs_bridge *br = die->path[k];
+		struct resource room[2] = {
+			DEFINE_RES_MEM(slot->nonpref.start,
+				       slot->nonpref.end -
+					       slot->nonpref.start + 1),
+			DEFINE_RES_MEM(slot->pref.start,
+				       slot->pref.end - slot->pref.start + 1),
+		};
+		struct bs_window w;
+
+		pcibios_resource_to_bus(br->dev.pdev->bus, &mem, &room[0]);
+		pcibios_resource_to_bus(br->dev.pdev->bus, &pref, &room[1]);
+		w = bs_window_encode((struct bs_range){ mem.start, mem.end },
+				     (struct bs_range){ pref.start, pref.end });
+		br->is_open = !c->is_dry;
+		ret = bs_cfg_window(c, br, &w);
+	}
+	for (i = 0; i < BS_SLOT_BARS && !ret; i++) {
+		if (die->bar_size[bs_slot_bars[i]])
+			ret = bs_cfg_bar(c, bs_slot_bars[i],
+					 bar_bus_addr(die, bs_slot_bars[i]));
+	}
+	return ret ?: bs_cfg_command(c, 0, PCI_COMMAND_MEMORY);
+}
+
+static void unprogram(const struct bs_cfg *c, int *ret)
+{
+	struct bs_die *die = c->die;
+	unsigned int k;
+	int err;
+
+	if (!die->dev.is_gone)
+		*ret = bs_die_decode_off(c);
+	for (k = die->n_path; k > 0; k--)
+		bs_bridge_close(c, die->path[k - 1], ret);
+	if (die->dev.is_gone)
+		return;
+	err = bs_cfg_zero_bars(c);
+	*ret = *ret ?: err;
+}
+
+int bs_chain_sweep(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+	struct bs_slot *slot = die->slot;
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	int ret = 0;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry_reverse(br, &chain->bridges, node) {
+			if (br->is_open)
+				bs_bridge_close(&c, br, &ret);
+		}
+	}
+	bs_blank_all(slot);
+	free_memtype(slot);
+	return ret;
+}
+
+/* Everything that can be known before the first change. */
+static int get_ready(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+	const char *why;
+	unsigned int k;
+	u32 buses;
+	int ret;
+
+	for (k = 0; k < die->n_path; k++) {
+		struct bs_dev *dev = &die->path[k]->dev;
+
+		/* A reset further up empties them; the core owns them. */
+		buses = bs_cfg_read(dev, PCI_PRIMARY_BUS);
+		if (!((buses ^ dev->cfg[PCI_PRIMARY_BUS / 4]) & 0xffffff))
+			continue;
+		bs_die_error(die, "%s: bus numbers 0x18 wanted 0x%06x got 0x%06x",
+			     pci_name(dev->pdev),
+			     dev->cfg[PCI_PRIMARY_BUS / 4] & 0xffffff,
+			     buses & 0xffffff);
+		return -EIO;
+	}
+	if (!bs_die_answers(die)) {
+		bs_die_error(die, "%s: vendor id 0x00 wanted 0x%04x got 0xffff",
+			     die->info.bdf, die->info.vendor);
+		return -EIO;
+	}
+	if (die->is_sized)
+		return 0;
+	/* It was dead, or has just been adopted. */
+	ret = bs_die_settle(die);
+	ret = ret ?: bs_cfg_size(&c);
+	if (ret)
+		return ret;
+	why = bs_die_misfit(die);
+	if (!why)
+		return 0;
+	bs_info_unusable(die, why);
+	return -EIO;
+}
+
+int bs_chain_enable(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+	struct bs_slot *slot = die->slot;
+	int ret;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	ret = bs_chain_sweep(die);
+	ret = ret ?: get_ready(die);
+	if (ret)
+		return ret;
+	bs_drop_place(slot);
+	ret = bs_claim_all(die);
+	if (ret) {
+		bs_unclaim_all(die);
+		return ret;
+	}
+	ret = program(&c);
+	if (ret)
+		goto out_disable;
+	reserve_memtype(die);
+	ret = bs_regs_probe(die);
+	if (ret)
+		goto out_disable;
+	slot->active = die;
+	return 0;
+
+out_disable:
+	bs_chain_disable(die, true);
+	return ret;
+}
+
+int bs_chain_disable(struct bs_die *die, bool is_quiet)
+{
+	const struct bs_cfg c = { .die = die, .is_quiet = is_quiet };
+	struct bs_slot *slot = die->slot;
+	int ret = 0;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	/* What was written before the zap reaches the die before it leaves. */
+	wmb();
+	if (!die->dev.is_gone)
+		bs_regs_answer(slot);
+	unprogram(&c, &ret);
+	bs_unclaim_all(die);
+	free_memtype(slot);
+	slot->active = NULL;
+	return ret;
+}
+
+bool bs_chain_is_intact(struct bs_die *die)
+{
+	struct bs_dev *dev = &die->dev;
+	u64 bar1 = bar_bus_addr(die, 1);
+
+	if (dev->is_gone || !(bs_cfg_read(dev, PCI_COMMAND) &
+			      PCI_COMMAND_MEMORY))
+		return false;
+	/* Low dwords with their type nibbles; the high one is all address. */
+	if (bs_cfg_read(dev, PCI_BASE_ADDRESS_0) !=
+	    (bar_bus_addr(die, 0) | die->bar_type[0]))
+		return false;
+	if (bs_cfg_read(dev, PCI_BASE_ADDRESS_1) !=
+	    (lower_32_bits(bar1) | die->bar_type[1]))
+		return false;
+	return (die->bar_type[1] & BS_BAR_TYPE) != BS_BAR_64BIT ||
+	       bs_cfg_read(dev, PCI_BASE_ADDRESS_2) == upper_32_bits(bar1);
+}
+
+bool bs_die_was_reset(struct bs_die *die)
+{
+	struct bs_dev *dev = &die->dev;
+
+	return !(bs_cfg_read(dev, PCI_COMMAND) & PCI_COMMAND_MEMORY) &&
+	       !(bs_cfg_read(dev, PCI_BASE_ADDRESS_0) & BS_BAR_MASK) &&
+	       !(bs_cfg_read(dev, PCI_BASE_ADDRESS_1) & BS_BAR_MASK) &&
+	       !bs_cfg_read(dev, PCI_BASE_ADDRESS_2);
+}
+
+void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)
+{
+	struct bs_cfg c = { .is_dry = true };
+	int ret;
+
+	if (from) {
+		c.die = from;
+		unprogram(&c, &ret);
+	}
+	c.die = to;
+	program(&c);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bar_swap: several PCI dies take turns in one MMIO slot.
+ *
+ * Parameters; load and unload as mirror images.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#include "bs.h"
+
+static unsigned long long bar0 = 0xF3000000;
+module_param(bar0, ullong, 0444);
+MODULE_PARM_DESC(bar0, "address of BAR0 in the slot");
+static unsigned long long bar0_size = SZ_16M;
+module_param(bar0_size, ullong, 0444);
+MODULE_PARM_DESC(bar0_size, "bytes of BAR0");
+static unsigned long long bar1 = 0xC00000000;
+module_param(bar1, ullong, 0444);
+MODULE_PARM_DESC(bar1, "address of BAR1 in the slot");
+static unsigned long long bar1_size = 16ULL << 30;
+module_param(bar1_size, ullong, 0444);
+MODULE_PARM_DESC(bar1_size, "bytes of BAR1");
+static unsigned long long bar3 = 0xF4000000;
+module_param(bar3, ullong, 0444);
+MODULE_PARM_DESC(bar3, "address of BAR3 in the slot");
+static unsigned long long bar3_size = SZ_32M;
+module_param(bar3_size, ullong, 0444);
+MODULE_PARM_DESC(bar3_size, "bytes of BAR3; 0 if the dies have none");
+static unsigned long long vram_bytes = 12ULL << 30;
+module_param(vram_bytes, ullong, 0444);
+MODULE_PARM_DESC(vram_bytes, "bytes of memory of a die");
+static unsigned long long resmem_bytes;
+module_param(resmem_bytes, ullong, 0444);
+MODULE_PARM_DESC(resmem_bytes, "bytes at its end that users do not get");
+static bool first_sbr = true;
+module_param(first_sbr, bool, 0444);
+MODULE_PARM_DESC(first_sbr, "reset a die's bus at its first acquire");
+static bool dry_run;
+module_param(dry_run, bool, 0444);
+MODULE_PARM_DESC(dry_run, "log what an acquire would write, write nothing");
+static char *ids = "";
+module_param(ids, charp, 0444);
+MODULE_PARM_DESC(ids, "more dies: vvvv:dddd,...");
+
+static struct bs_slot *slot;
+
+/* The K80's GK210, then what ids= names. */
+static int parse_ids(void)
+{
+	const char *at = ids;
+	unsigned int device;
+	unsigned int vendor;
+	int n = 0;
+	int len;
+
+	slot->ids[n++] = (struct pci_device_id){ PCI_DEVICE(0x10de, 0x102d) };
+	while (*at) {
+		if (n == BS_MAX_IDS ||
+		    sscanf(at, "%4x:%4x%n", &vendor, &device, &len) != 2 ||
+		    (at[len] && at[len] != ',')) {
+			pr_err("ids: \"%s\" is not vvvv:dddd,...\n", at);
+			return -EINVAL;
+		}
+		slot->ids[n++] =
+			(struct pci_device_id){ PCI_DEVICE(vendor, device) };
+		at += len + (at[len] == ',');
+	}
+	return 0;
+}
+
+static int read_params(void)
+{
+	const char *wrong;
+	int ret;
+
+	slot->geom = (struct bs_slot_geom){
+		.bar0 = bar0,
+		.bar0_size = bar0_size,
+		.bar1 = bar1,
+		.bar1_size = bar1_size,
+		.bar3 = bar3,
+		.bar3_size = bar3_size,
+	};
+	slot->does_first_sbr = first_sbr;
+	slot->is_dry = dry_run;
+	/* On x86 the end of iomem is what the CPU can address. */
+	wrong = bs_slot_check(&slot->geom, iomem_resource.end);
+	if (wrong) {
+		pr_err("bad slot: %s\n", wrong);
+		return -EINVAL;
+	}
+	slot->pref = bs_slot_pref(&slot->geom);
+	slot->nonpref = bs_slot_nonpref(&slot->geom);
+	ret = bs_region_compute(vram_bytes, resmem_bytes, &slot->region);
+	if (!ret && slot->region.usemem_bar > bar1_size)
+		ret = -EINVAL;
+	if (ret) {
+		pr_err("vram_bytes=%llu resmem_bytes=%llu do not fit BAR1\n",
+		       vram_bytes, resmem_bytes);
+		return ret;
+	}
+	return parse_ids();
+}
+
+/* Chains that the kernel itself uses are left alone from here on. */
+static void refuse_used(void)
+{
+	struct bs_chain *chain;
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		if (!slot->die[i]->dev.is_gone &&
+		    !slot->die[i]->chain->stranger[0])
+			bs_notify_found_driver(slot->die[i]);
+	}
+	list_for_each_entry(chain, &slot->chains, node) {
+		if (!chain->stranger[0] && bs_chain_is_in_use(slot, chain))
+			bs_chain_refuse(slot, chain);
+	}
+}
+
+/* Structs first: a place that cannot be had is found before any write. */
+static int take_over(void)
+{
+	u32 all = bs_slot_all(slot);
+	int ret;
+
+	mutex_lock(&slot->lock);
+	ret = bs_hw_lock(slot, all, 0);
+	if (ret)
+		goto out_unlock;
+	refuse_used();
+	bs_keep_all(slot);
+	bs_blank_all(slot);
+	ret = bs_hold_place(slot);
+	if (ret) {
+		bs_drop_place(slot);
+		bs_unblank_all(slot);
+		bs_unkeep_all(slot);
+	} else {
+		bs_chain_quiesce_all(slot);
+	}
+	bs_hw_unlock(slot, all);
+out_unlock:
+	mutex_unlock(&slot->lock);
+	return ret;
+}
+
+static void give_back(void)
+{
+	mutex_lock(&slot->lock);
+	bs_slot_restore(slot);
+	bs_unkeep_all(slot);
+	mutex_unlock(&slot->lock);
+}
+
+static void forget_drivers(void)
+{
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++)
+		bs_notify_forget_driver(slot->die[i]);
+}
+
+static int find_all(void)
+{
+	int ret;
+
+	pci_lock_rescan_remove();
+	ret = bs_discover(slot);
+	ret = ret ?: bs_slot_find_room(slot);
+	ret = ret ?: bs_notify_register_bus(slot);
+	pci_unlock_rescan_remove();
+	return ret;
+}
+
+static int __init bar_swap_init(void)
+{
+	int ret;
+
+	slot = kzalloc(sizeof(*slot), GFP_KERNEL);
+	if (!slot)
+		return -ENOMEM;
+	bs_slot_init(slot);
+	ret = read_params();
+	if (ret)
+		goto out_free;
+	ret = bs_mmap_init(slot);
+	if (ret)
+		goto out_free;
+	ret = bs_reset_init(slot);
+	if (ret)
+		goto out_mmap;
+	slot->regs = ioremap(slot->geom.bar0,
+			     min_t(u64, bar0_size, BS_PRAMIN_END));
+	if (!slot->regs) {
+		ret = -ENOMEM;
+		goto out_reset;
+	}
+	ret = find_all();
+	if (ret)
+		goto out_forget;
+	ret = take_over();
+	if (ret)
+		goto out_bus;
+	ret = bs_notify_register_power(slot);
+	if (ret)
+		goto out_give_back;
+	ret = bs_chardev_register(slot);
+	if (ret)
+		goto out_power;
+	pr_info("%u dies, slot BAR0 %#llx BAR1 %#llx BAR3 %#llx, %llu bytes each\n",
+		slot->n_dies, bar0, bar1, bar3, slot->region.usemem_len);
+	return 0;
+
+out_power:
+	bs_notify_unregister_power(slot);
+out_give_back:
+	give_back();
+out_bus:
+	bs_notify_unregister_bus(slot);
+	forget_drivers();
+out_forget:
+	bs_forget(slot);
+	iounmap(slot->regs);
+out_reset:
+	bs_reset_exit(slot);
+out_mmap:
+	bs_mmap_exit(slot);
+out_free:
+	kfree(slot);
+	return ret;
+}
+
+static void __exit bar_swap_exit(void)
+{
+	bs_chardev_unregister();
+	bs_notify_unregister_power(slot);
+	/* A reset whose caller was interrupted may still be under way. */
+	bs_reset_exit(slot);
+	give_back();
+	bs_notify_unregister_bus(slot);
+	forget_drivers();
+	bs_forget(slot);
+	iounmap(slot->regs);
+	bs_mmap_exit(slot);
+	kfree(slot);
+}
+
+module_init(bar_swap_init);
+module_exit(bar_swap_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_VERSION(BS_RELEASE);
+MODULE_DESCRIPTION("Time-multiplexes large-BAR PCI devices through one MMIO slot");

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What others do to our devices: removal, return, drivers, suspend, reboot.
+ *
+ * The bus notifier is called with the rescan lock (devices) or a device_lock
+ * (drivers) held and takes map_lock for write and nothing above it: it marks,
+ * zaps and turns decode off. The next holder of slot->lock does the rest.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/reboot.h>
+#include <linux/suspend.h>
+
+#include "bs.h"
+
+static struct bs_die *find_die(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		if (slot->die[i]->dev.pdev == pdev)
+			return slot->die[i];
+	}
+	return NULL;
+}
+
+static struct bs_bridge *find_bridge(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry(br, &chain->bridges, node) {
+			if (br->dev.pdev == pdev)
+				return br;
+		}
+	}
+	return NULL;
+}
+
+/* A die that was removed from this place, below ports that are all still here. */
+static struct bs_die *find_lost(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	unsigned int k;
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		struct bs_die *die = slot->die[i];
+
+		if (!die->dev.is_gone || !die->dev.is_kept ||
+		    strcmp(die->info.bdf, pci_name(pdev)) ||
+		    die->info.vendor != pdev->vendor ||
+		    die->info.device != pdev->device)
+			continue;
+		for (k = 0; k < die->n_path; k++) {
+			if (die->path[k]->dev.is_gone)
+				return NULL;
+		}
+		return die;
+	}
+	return NULL;
+}
+
+/* The die leaves the slot with all that shows it; its ports stay as they are. */
+static void lose_locked(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die, .is_quiet = true };
+	struct bs_slot *slot = die->slot;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	if (slot->active == die) {
+		bs_slot_revoke_locked(slot);
+		slot->active = NULL;
+		bs_info_shown(slot, NULL);
+		bs_info_swapped(die, false);
+	}
+	if (die->dev.is_kept)
+		bs_die_decode_off(&c);
+	die->dev.is_gone = true;
+	bs_info_alive(die, false);
+	bs_die_error(die, "%s: removed", die->info.bdf);
+}
+
+static void removed(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	struct bs_bridge *br;
+	struct bs_die *die;
+
+	down_write(&slot->map_lock);
+	die = find_die(slot, pdev);
+	if (die && !die->dev.is_gone)
+		lose_locked(die);
+	br = find_bridge(slot, pdev);
+	if (br)
+		br->dev.is_gone = true;
+	up_write(&slot->map_lock);
+	bs_lease_prune(slot);
+}
+
+/*
+ * Comes before the allocator looks at the new device, so that blank BARs stay
+ * unassigned, and before a driver can bind.
+ */
+static void added(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	struct bs_die *die;
+
+	down_write(&slot->map_lock);
+	die = slot->is_restored ? NULL : find_lost(slot, pdev);
+	if (die) {
+		const struct bs_cfg c = { .die = die };
+
+		pci_dev_put(die->dev.pdev);
+		die->dev.pdev = pci_dev_get(pdev);
+		die->dev.is_gone = false;
+		die->has_driver = false;
+		die->has_leftover = false;
+		die->is_sized = false;
+		bs_keep(&die->dev);
+		bs_die_decode_off(&c);
+		bs_blank_die(die);
+		bs_info_alive(die, true);
+		pci_info(pdev, "back as die %u\n", die->id);
+	}
+	up_write(&slot->map_lock);
+}
+
+static void drop_module_locked(struct bs_die *die)
+{
+	lockdep_assert_held_write(&die->slot->map_lock);
+	if (die->holds_module)
+		module_put(THIS_MODULE);
+	die->holds_module = false;
+}
+
+/* rmmod would take the BARs away from a live driver. */
+static void bind_locked(struct bs_die *die, const char *name)
+{
+	struct bs_slot *slot = die->slot;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	if (die->has_driver)
+		return;
+	die->has_driver = true;
+	die->holds_module = try_module_get(THIS_MODULE);
+	bs_info_driver(die, name);
+	/* Who may not map a die with a driver loses the pages here. */
+	if (slot->active == die)
+		bs_slot_revoke_locked(slot);
+}
+
+static void unbind_locked(struct bs_die *die)
+{
+	lockdep_assert_held_write(&die->slot->map_lock);
+	if (!die->has_driver)
+		return;
+	die->has_driver = false;
+	drop_module_locked(die);
+	bs_info_driver(die, "");
+}
+
+static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,
+			 unsigned long event)
+{
+	struct bs_die *die;
+
+	down_write(&slot->map_lock);
+	die = find_die(slot, pdev);
+	if (!die || !die->dev.is_kept)
+		goto out_unlock;
+	switch (event) {
+	case BUS_NOTIFY_BIND_DRIVER:
+	case BUS_NOTIFY_BOUND_DRIVER:
+		bind_locked(die, pdev->dev.driver->name);
+		break;
+	case BUS_NOTIFY_UNBIND_DRIVER:
+		if (slot->active == die || die->dev.is_gone)
+			break;
+		die->has_leftover = true;
+		bs_die_error(die,
+			     "%s: driver %s unbinds while the die is out: acquire the die first",
+			     die->info.bdf, die->info.driver);
+		break;
+	case BUS_NOTIFY_UNBOUND_DRIVER:
+	case BUS_NOTIFY_DRIVER_NOT_BOUND:
+		unbind_locked(die);
+		break;
+	}
+out_unlock:
+	up_write(&slot->map_lock);
+}
+
+void bs_notify_found_driver(struct bs_die *die)
+{
+	down_write(&die->slot->map_lock);
+	if (die->dev.pdev->dev.driver)
+		bind_locked(die, die->dev.pdev->dev.driver->name);
+	up_write(&die->slot->map_lock);
+}
+
+void bs_notify_forget_driver(struct bs_die *die)
+{
+	down_write(&die->slot->map_lock);
+	unbind_locked(die);
+	up_write(&die->slot->map_lock);
+}
+
+static int bus_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct bs_slot *slot = container_of(nb, struct bs_slot, bus_nb);
+	struct pci_dev *pdev = to_pci_dev(data);
+
+	/* Not every device's drivers are worth a lock. */
+	if (!pci_is_bridge(pdev) && !pci_match_id(slot->ids, pdev))
+		return NOTIFY_DONE;
+	if (event == BUS_NOTIFY_ADD_DEVICE)
+		added(slot, pdev);
+	else if (event == BUS_NOTIFY_DEL_DEVICE)
+		removed(slot, pdev);
+	else if (!pci_is_bridge(pdev))
+		driver_event(slot, pdev, event);
+	return NOTIFY_OK;
+}
+
+int bs_notify_register_bus(struct bs_slot *slot)
+{
+	slot->bus_nb.notifier_call = bus_event;
+	return bus_register_notifier(&pci_bus_type, &slot->bus_nb);
+}
+
+void bs_notify_unregister_bus(struct bs_slot *slot)
+{
+	bus_unregister_notifier(&pci_bus_type, &slot->bus_nb);
+}
+
+/* The turn is kept from here to resume: nothing comes in meanwhile. */
+static int before_sleep(struct bs_slot *slot)
+{
+	int ret;
+
+	if (bs_lease_is_foreign(slot, NULL, NULL) ||
+	    mapping_mapped(slot->inode->i_mapping))
+		return -EBUSY;
+	ret = bs_turn_take(slot, NULL, true, true);
+	if (ret)
+		return ret;
+	mutex_lock(&slot->lock);
+	slot->pm_has_turn = true;
+	if (slot->active && slot->active->has_driver)
+		ret = -EBUSY;
+	ret = ret ?: bs_slot_vacate(slot);
+	mutex_unlock(&slot->lock);
+	return ret;
+}
+
+/* VRAM has lost power. Also called after a sleep that was refused. */
+static void after_sleep(struct bs_slot *slot, bool slept)
+{
+	bool had_turn;
+	u32 i;
+
+	mutex_lock(&slot->lock);
+	had_turn = slot->pm_has_turn;
+	slot->pm_has_turn = false;
+	mutex_unlock(&slot->lock);
+	if (!had_turn)
+		return;
+	for (i = 0; slept && i < slot->n_dies; i++)
+		bs_info_lost(slot->die[i]);
+	bs_turn_give(slot);
+}
+
+static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct bs_slot *slot = container_of(nb, struct bs_slot, pm_nb);
+	int ret;
+
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+		ret = before_sleep(slot);
+		if (ret) {
+			pr_err("no suspend: a die is leased, mapped or in use\n");
+			after_sleep(slot, false);
+		}
+		return notifier_from_errno(ret);
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+		after_sleep(slot, true);
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+/*
+ * A kernel that is started by kexec should find what we found. A bound driver
+ * is shut down after this and needs its BARs: then all stays as it is.
+ */
+static int reboot_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
+	u32 i;
+
+	mutex_lock(&slot->lock);
+	for (i = 0; i < slot->n_dies; i++) {
+		if (slot->die[i]->has_driver)
+			goto out_unlock;
+	}
+	bs_slot_restore(slot);
+out_unlock:
+	mutex_unlock(&slot->lock);
+	return NOTIFY_OK;
+}
+
+int bs_notify_register_power(struct bs_slot *slot)
+{
+	int ret;
+
+	slot->pm_nb.notifier_call = pm_event;
+	slot->reboot_nb.notifier_call = reboot_event;
+	ret = register_pm_notifier(&slot->pm_nb);
+	if (ret)
+		return ret;
+	ret = register_reboot_notifier(&slot->reboot_nb);
+	if (ret)
+		unregister_pm_notifier(&slot->pm_nb);
+	return ret;
+}
+
+void bs_notify_unregister_power(struct bs_slot *slot)
+{
+	unregister_reboot_notifier(&slot->reboot_nb);
+	unregister_pm_notifier(&slot->pm_nb);
+}

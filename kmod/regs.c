@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the registers of the die that is in say.
+ */
+#include <linux/io.h>
+
+#include "bs.h"
+
+/* Any word that is neither 0 nor all-ones and differs from its neighbours. */
+#define TEST_PATTERN	0xa5c35a3cu
+
+bool bs_regs_answer(struct bs_slot *slot)
+{
+	return ioread32(slot->regs + BS_REG_BOOT) != ~0u;
+}
+
+/*
+ * PRAMIN is a way to memory that does not use BAR1. If a word written through
+ * the one is not what the other reads, the die's memory controller has not
+ * been set up since power-on or reset. Word and window are put back.
+ */
+static bool sees_vram(struct bs_die *die, void __iomem *bar1)
+{
+	void __iomem *window = die->slot->regs + BS_REG_PRAMIN;
+	void __iomem *pramin = die->slot->regs + BS_PRAMIN;
+	u32 old_window = ioread32(window);
+	u32 test, wanted, got_test, got_wanted;
+
+	iowrite32(0, window);
+	wanted = ioread32(pramin);
+	test = wanted ^ TEST_PATTERN;
+	iowrite32(test, pramin);
+	ioread32(pramin);
+	got_test = ioread32(bar1);
+	iowrite32(wanted, pramin);
+	ioread32(pramin);
+	got_wanted = ioread32(bar1);
+	iowrite32(old_window, window);
+
+	if (got_test == test && got_wanted == wanted)
+		return true;
+	bs_die_error(die,
+		     "%s: no VRAM: word 0 through PRAMIN 0x%08x, through BAR1 0x%08x; not initialised since power-on or reset",
+		     die->info.bdf, test, got_test);
+	return false;
+}
+
+static bool check_vram(struct bs_die *die)
+{
+	void __iomem *bar1;
+	bool sees;
+
+	if (die->bar_size[0] < BS_PRAMIN_END)
+		return true;
+	bar1 = ioremap_wc(die->slot->geom.bar1, PAGE_SIZE);
+	if (!bar1) {
+		bs_die_error(die, "%s: no memory to look through BAR1",
+			     die->info.bdf);
+		return false;
+	}
+	sees = sees_vram(die, bar1);
+	iounmap(bar1);
+	return sees;
+}
+
+int bs_regs_probe(struct bs_die *die)
+{
+	struct bs_slot *slot = die->slot;
+	bool has_vram = true;
+	u32 mode;
+
+	if (!bs_regs_answer(slot)) {
+		bs_die_error(die, "%s: BAR0 word 0 reads 0xffffffff",
+			     die->info.bdf);
+		bs_info_alive(die, false);
+		return -EIO;
+	}
+	mode = ioread32(slot->regs + BS_REG_BAR1);
+	die->is_virtual = mode & BS_BAR1_VM;
+	/* A driver owns the window register, and a live GPU its memory. */
+	if (!die->is_virtual && !die->has_driver)
+		has_vram = check_vram(die);
+	die->is_mappable = has_vram;
+	bs_info_probed(die,
+		       die->is_virtual ? BS_BAR1_VIRTUAL : BS_BAR1_PHYSICAL,
+		       has_vram);
+	return 0;
+}

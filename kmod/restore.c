@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How we found everything, and how it gets back there.
+ */
+#include <linux/ioport.h>
+#include <linux/pm_runtime.h>
+
+#include "bs.h"
+
+/*
+ * Runtime PM would write saved BARs back when it resumes a device, and D3cold
+ * loses VRAM: both stay off from load to unload. The count is raised even if
+ * the resume fails, so that one put always pairs with it.
+ */
+void bs_keep(struct bs_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int i;
+
+	pm_runtime_get_sync(&pdev->dev);
+	dev->had_d3cold = !pdev->no_d3cold;
+	if (dev->had_d3cold)
+		pci_d3cold_disable(pdev);
+	for (i = 0; i < BS_CFG_DWORDS; i++)
+		dev->cfg[i] = bs_cfg_read(dev, 4 * i);
+	dev->has_cfg = dev->cfg[0] != ~0u;
+	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
+		struct resource *res = &pdev->resource[i];
+
+		dev->res[i] = (struct bs_res){
+			.start = res->start,
+			.end = res->end,
+			.flags = res->flags,
+			.was_claimed = res->parent,
+		};
+	}
+	dev->is_kept = true;
+}
+
+void bs_unkeep(struct bs_dev *dev)
+{
+	if (!dev->is_kept)
+		return;
+	dev->is_kept = false;
+	if (dev->is_gone)
+		return;
+	if (dev->had_d3cold)
+		pci_d3cold_enable(dev->pdev);
+	pm_runtime_put(&dev->pdev->dev);
+}
+
+void bs_keep_all(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	u32 i;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		if (chain->stranger[0])
+			continue;
+		list_for_each_entry(br, &chain->bridges, node) {
+			if (!br->dev.is_gone)
+				bs_keep(&br->dev);
+		}
+	}
+	for (i = 0; i < slot->n_dies; i++) {
+		struct bs_die *die = slot->die[i];
+
+		if (!die->chain->stranger[0] && !die->dev.is_gone)
+			bs_keep(&die->dev);
+	}
+}
+
+void bs_unkeep_all(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++)
+		bs_unkeep(&slot->die[i]->dev);
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry_reverse(br, &chain->bridges, node)
+			bs_unkeep(&br->dev);
+	}
+}
+
+/*
+ * start = end = flags = 0 is what the core itself does with a BAR it could not
+ * place; an unassigned resource with flags would be given an address by the
+ * next rescan.
+ */
+static void blank(struct resource *res)
+{
+	res->start = 0;
+	res->end = 0;
+	res->flags = 0;
+}
+
+/*
+ * Regions of a bound driver stay below their BAR and leave the tree with it.
+ * Without flags the allocator passes it by; start and end tell the claim that
+ * brings it back where they were.
+ */
+void bs_blank_die(struct bs_die *die)
+{
+	int i;
+
+	if (!die->dev.is_kept || die->dev.is_gone)
+		return;
+	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
+		struct resource *res = &die->dev.pdev->resource[i];
+
+		if (!bs_die_moves(die, i))
+			continue;
+		if (res->parent)
+			release_resource(res);
+		if (res->child)
+			res->flags = 0;
+		else
+			blank(res);
+	}
+}
+
+void bs_blank_bridge(struct bs_bridge *br)
+{
+	int i;
+
+	if (!br->dev.is_kept || br->dev.is_gone)
+		return;
+	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
+		struct resource *res = &br->dev.pdev->resource[i];
+
+		if (!bs_bridge_moves(br, i))
+			continue;
+		if (res->parent && res->child) {
+			/* Not ours: it stays in the tree, one level up. */
+			pci_err(br->dev.pdev, "%pR still holds %s %pR\n", res,
+				res->child->name ?: "?", res->child);
+			remove_resource(res);
+		} else if (res->parent) {
+			release_resource(res);
+		}
+		blank(res);
+	}
+}
+
+void bs_blank_all(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++)
+		bs_blank_die(slot->die[i]);
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry_reverse(br, &chain->bridges, node)
+			bs_blank_bridge(br);
+	}
+}
+
+static void unblank(struct bs_dev *dev, int i)
+{
+	struct resource *res = &dev->pdev->resource[i];
+	const struct bs_res *was = &dev->res[i];
+
+	res->start = was->start;
+	res->end = was->end;
+	res->flags = was->flags;
+	if (was->was_claimed && pci_claim_resource(dev->pdev, i))
+		pci_err(dev->pdev, "cannot claim %pR again\n", res);
+}
+
+/* Bridges are listed top-down, so each window finds its parent claimed. */
+void bs_unblank_all(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	int i;
+	u32 k;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry(br, &chain->bridges, node) {
+			if (!br->dev.is_kept || br->dev.is_gone)
+				continue;
+			for (i = PCI_NUM_RESOURCES - 1; i >= 0; i--) {
+				if (bs_bridge_moves(br, i))
+					unblank(&br->dev, i);
+			}
+		}
+	}
+	for (k = 0; k < slot->n_dies; k++) {
+		struct bs_die *die = slot->die[k];
+
+		if (!die->dev.is_kept || die->dev.is_gone)
+			continue;
+		for (i = 0; i < PCI_NUM_RESOURCES; i++) {
+			if (bs_die_moves(die, i))
+				unblank(&die->dev, i);
+		}
+	}
+}
+
+static bool is_restorable(const struct bs_dev *dev)
+{
+	return dev->is_kept && !dev->is_gone && dev->has_cfg;
+}
+
+void bs_restore_all(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		struct bs_cfg c = { .die = slot->die[i] };
+
+		if (!is_restorable(&c.die->dev))
+			continue;
+		bs_die_decode_off(&c);
+		bs_cfg_restore_die(&c);
+	}
+	list_for_each_entry(chain, &slot->chains, node) {
+		/* Any die of the chain may report for its bridges. */
+		struct bs_cfg c = {};
+
+		for (i = 0; i < slot->n_dies && !c.die; i++) {
+			if (slot->die[i]->chain == chain)
+				c.die = slot->die[i];
+		}
+		list_for_each_entry(br, &chain->bridges, node) {
+			if (is_restorable(&br->dev))
+				bs_cfg_restore_bridge(&c, br);
+		}
+	}
+	bs_unblank_all(slot);
+	for (i = 0; i < slot->n_dies; i++) {
+		struct bs_cfg c = { .die = slot->die[i] };
+
+		if (is_restorable(&c.die->dev))
+			bs_cfg_restore_command(&c);
+	}
+}

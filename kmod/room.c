@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The slot's place in the iomem tree: is it free, and the placeholders that
+ * keep it so while the slot is vacant.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ioport.h>
+
+#include "bs.h"
+
+/* The host bridge window a claim of this range would find. */
+static struct resource *find_window(struct pci_bus *root, struct bs_range r,
+				    bool is_pref)
+{
+	struct resource *res;
+	int i;
+
+	pci_bus_for_each_resource(root, res, i) {
+		if (!res || resource_type(res) != IORESOURCE_MEM)
+			continue;
+		if (res->flags & IORESOURCE_PREFETCH && !is_pref)
+			continue;
+		if (res->start <= r.start && res->end >= r.end)
+			return res;
+	}
+	return NULL;
+}
+
+/*
+ * Best effort: resource_lock is not ours to take, but PCI resources stand
+ * still under the rescan lock. The placeholder's claim is the final word.
+ */
+static struct resource *find_conflict(struct bs_slot *slot,
+				      struct resource *window,
+				      struct bs_range r)
+{
+	struct resource *res;
+
+	for (res = window->child; res; res = res->sibling) {
+		if (res->start <= r.end && res->end >= r.start &&
+		    !bs_owns_resource(slot, res))
+			return res;
+	}
+	return NULL;
+}
+
+static int check_range(struct bs_slot *slot, struct bs_range r, bool is_pref)
+{
+	struct resource *window = find_window(slot->root_bus, r, is_pref);
+	struct resource *res;
+
+	if (region_intersects(r.start, r.end - r.start + 1,
+			      IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_DISJOINT) {
+		pr_err("slot %#llx-%#llx lies over System RAM\n", r.start,
+		       r.end);
+		return -EBUSY;
+	}
+	if (!window) {
+		pr_err("no host bridge window contains %#llx-%#llx; is the DSDT override loaded?\n",
+		       r.start, r.end);
+		return -ENXIO;
+	}
+	res = find_conflict(slot, window, r);
+	if (res) {
+		pr_err("slot %#llx-%#llx conflicts with %s %pR\n", r.start,
+		       r.end, res->name ?: "?", res);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static struct pci_bus *root_bus_of(struct bs_chain *chain)
+{
+	return list_first_entry(&chain->bridges, struct bs_bridge, node)
+		->dev.pdev->bus;
+}
+
+int bs_slot_find_room(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+	int ret;
+
+	/* The host bridge that has both windows; if none has, say so of one. */
+	list_for_each_entry(chain, &slot->chains, node) {
+		slot->root_bus = root_bus_of(chain);
+		if (find_window(slot->root_bus, slot->pref, true) &&
+		    find_window(slot->root_bus, slot->nonpref, false))
+			break;
+	}
+	ret = check_range(slot, slot->pref, true);
+	if (!ret)
+		ret = check_range(slot, slot->nonpref, false);
+	if (ret)
+		return ret;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		if (root_bus_of(chain) == slot->root_bus || chain->stranger[0])
+			continue;
+		strscpy(chain->stranger,
+			"the slot is in another host bridge's windows",
+			sizeof(chain->stranger));
+		bs_chain_refuse(slot, chain);
+	}
+	return 0;
+}
+
+static int hold_range(struct bs_slot *slot, struct resource *hold,
+		      struct bs_range r, bool is_pref)
+{
+	struct resource *window = find_window(slot->root_bus, r, is_pref);
+
+	if (hold->parent)
+		return 0;
+	/* Not BUSY: it only keeps the allocator away. */
+	*hold = (struct resource){
+		.name = "bar_swap",
+		.start = r.start,
+		.end = r.end,
+		.flags = IORESOURCE_MEM,
+	};
+	if (window && !request_resource(window, hold))
+		return 0;
+	pr_err("cannot hold %#llx-%#llx: something else is there\n", r.start,
+	       r.end);
+	return -EBUSY;
+}
+
+int bs_hold_place(struct bs_slot *slot)
+{
+	int ret;
+	int err;
+
+	ret = hold_range(slot, &slot->hold[0], slot->pref, true);
+	err = hold_range(slot, &slot->hold[1], slot->nonpref, false);
+	return ret ?: err;
+}
+
+void bs_drop_place(struct bs_slot *slot)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(slot->hold); i++) {
+		if (slot->hold[i].parent)
+			release_resource(&slot->hold[i]);
+	}
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The whole VM test: fetch, build, run every CI job on both guest kernels.
+#
+#   check.sh [JOB...]
+#
+# Both kernels run side by side, one on each of two cores. Ends with a line
+# "N passed, N failed, N skipped"; status 0 only if none failed.
+set -euo pipefail
+
+vm=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$vm/../.." && pwd)
+build=$top/build/vm
+kernels=(6.1 6.12)
+pids=()
+
+end()
+{
+	local pid
+
+	for pid in "${pids[@]}"; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+[ $# -gt 0 ] || set -- ci
+"$vm/fetch.sh"
+make -s -C "$vm"
+make -s -C "$top" all build/test_barswap
+"$vm/modules.sh" "${kernels[@]}"
+pass=0 fail=0 skip=0
+if python3 "$vm/excl_test.py" >"$build/excl_test.log" 2>&1; then
+	echo "ok the checker finds what is wrong in bad traces"
+	pass=1
+else
+	sed 's/^/# /' "$build/excl_test.log"
+	echo "not ok the checker finds what is wrong in bad traces"
+	fail=1
+fi
+for k in "${kernels[@]}"; do
+	"$vm/run.sh" -k "$k" "$@" >"$build/run-$k.log" 2>&1 &
+	pids+=($!)
+done
+for i in "${!pids[@]}"; do
+	wait "${pids[$i]}" || :
+	log=$build/run-${kernels[$i]}.log
+	sed '$d' "$log"
+	# a runner that did not get to its closing line has failed
+	if read -r p _ f _ s _ < <(tail -1 "$log" |
+		grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'); then
+		pass=$((pass + p)) fail=$((fail + f)) skip=$((skip + s))
+	else
+		tail -1 "$log"
+		echo "not ok ${kernels[$i]}: the runner broke off"
+		fail=$((fail + 1))
+	fi
+done
+pids=()
+echo "$pass passed, $fail failed, $skip skipped"
+[ $fail -eq 0 ]

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# A kernel driver is bound to a die.
+# time: 60
+d0=${DIES[0]}
+mods=$BUILD/mod-$(uname -r)
+snapshot before
+[ -e /sys/bus/pci/drivers/pci-stub ] || insmod /run/mod/pci-stub.ko
+insmod "$mods/rigdrv.ko"
+check "loads" load
+
+check "pci-stub binds to an idle die" bind "$d0" pci-stub
+check_is "info names the driver" "$(bs info 0 driver)" pci-stub
+check_is "acquire of it is EBUSY" "$(bs acquire 0)" EBUSY
+check_is "other dies can be acquired" "$(bs acquire 3)" ok
+check_is "with FORCE it can" "$(bs acquire 0 force)" ok
+check_is "it is in" "$(bs query)" 0
+check_is "swapping it out is EBUSY" "$(bs acquire 3)" EBUSY
+check_is "release is EBUSY" "$(bs release 0)" EBUSY
+chmod 666 "$DEV"
+check_is "FORCE needs CAP_SYS_RAWIO" \
+	"$(as_group 65534 "$G/bs" acquire 3 force)" EPERM
+check_is "so does mapping its memory" \
+	"$(as_group 65534 "$G/bs" get 0 0)" EPERM
+check_like "which root may" "$(bs get 0 0)" '^[0-9a-f]{16}$'
+check_is "a reset is refused" "$(bs acquire 0 sbr force)" EBUSY
+if rmmod bar_swap 2>"$TMPDIR/rmmod"; then
+	echo "not ok rmmod says in use"
+else
+	check_like "rmmod says in use" "$(cat "$TMPDIR/rmmod")" \
+		'in use|Resource temporarily unavailable|busy'
+fi
+check "the driver leaves while its die is in" unbind "$d0"
+check_is "info has no driver" "$(bs info 0 driver)" ""
+
+check "a driver that claims BAR1 binds" bind "$d0" rigdrv
+check_like "its region lies below the BAR" "$(cat /proc/iomem)" \
+	'c00000000-fffffffff : rigdrv'
+check_is "FORCE takes the die out" "$(bs acquire 3 force)" ok
+check_is "die 3 is in" "$(bs query)" 3
+check_is "and has its memory" "$(bs put 3 0 33)" ok
+if grep -q rigdrv /proc/iomem; then
+	echo "not ok the driver's region went with it"
+else
+	echo "ok the driver's region went with it"
+fi
+check_is "FORCE brings it back" "$(bs acquire 0 force)" ok
+check_like "with its region" "$(cat /proc/iomem)" \
+	'c00000000-fffffffff : rigdrv'
+check "the driver leaves" unbind "$d0"
+if grep -q rigdrv /proc/iomem; then
+	echo "not ok its region is given back"
+else
+	echo "ok its region is given back"
+fi
+
+bs release 0 >/dev/null
+check "enable of an idle die works" sh -c "echo 1 >$SYS/$d0/enable"
+check_is "and does not make it decode" \
+	"$(($(printf '%d' "0x$("$G/pcicfg" "$d0" 4 2)") & 2))" 0
+echo 0 >"$SYS/$d0/enable"
+bs acquire 0 >/dev/null
+check "enable of the active die works" sh -c "echo 1 >$SYS/$d0/enable"
+echo 0 >"$SYS/$d0/enable"
+check "it still works" six_work
+check "unloads" unload
+rmmod rigdrv
+snapshot after
+check "everything is as before" same before after

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# A dry run says every write of an acquire and makes none.
+# time: 60
+check "loads" load
+check_is "die 0 is in" "$(bs acquire 0)" ok
+echo "RIG: dry" >/dev/kmsg
+quiet 1
+check_is "a dry acquire of die 3 succeeds" "$(bs acquire 3 dry)" ok
+loud 1
+check_is "die 0 is still in" "$(bs query)" 0
+log=$(dmesg | sed '0,/RIG: dry$/d')
+check_like "the log has the die's BAR1" "$log" "${DIES[3]}.*dry run.*0x18 <- 0x0*c"
+check_like "the window of its port" "$log" '0000:06:10.0.*dry run.*0x24 <- 0x'
+check_like "the window of the root port" "$log" \
+	'0000:00:05.0.*dry run.*0x24 <- 0x'
+check_like "and the decode bit" "$log" "${DIES[3]}.*dry run.*COMMAND"
+# what it said is what it does
+grep -oE '0000:[0-9a-f:.]+: dry run: .*<- 0x[0-9a-f]+' <<<"$log" >"$TMPDIR/said"
+echo "# $(wc -l <"$TMPDIR/said") writes"
+check "unloads" unload
+
+echo "RIG: dry load" >/dev/kmsg
+check "loads with dry_run=1" load dry_run=1
+quiet 2
+check_is "an acquire then succeeds" "$(bs acquire 3)" ok
+loud 2
+check_is "with nothing in the slot" "$(bs query)" none
+check_like "and its writes in the log" \
+	"$(dmesg | sed '0,/RIG: dry load$/d')" "${DIES[3]}.*dry run"
+check "unloads" unload

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# A mapping never shows another die's memory.
+# time: 60
+check "loads" load
+"$G/stale"
+check "unloads" unload
