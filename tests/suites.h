@@ -22,6 +22,9 @@
 	X(node)        \
 	X(policy)      \
 	X(policy_sim)  \
+	X(sched)       \
+	X(sched_hold)  \
+	X(sched_slot)  \
 	X(status)
 /* clang-format on */
 
