@@ -71,6 +71,10 @@ static bool pick_expired(struct sched *s, struct sched_req *req, void *arg,
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC ||
 	    !sched_blocks_locked(s, req->die))
 		return false;
+	if (req->gives_way) {
+		*result = -EXDEV;
+		return true;
+	}
 	if (!req->nowait && clock < req->deadline)
 		return false;
 	*result = req->nowait ? -EBUSY : -ETIMEDOUT;
@@ -161,6 +165,9 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 		/* a foreign process leases the slot: its time counts as held */
 		s->foreign = true;
 		s->retry_at = now + SCHED_RETRY_NS;
+		/* only a die that went away can have lost a hold to it */
+		if (s->hold_die == (int)die)
+			sched_clear_holds_locked(s);
 		sched_clock_locked(s, now);
 		policy_swapped(&s->policy, -1, now, 0);
 		return;
