@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Eight threads, all dies, random operations against a model for a minute
-# timeout: 150
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim wait=60000 sim_swap_us=100
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The same for a few seconds each with other seeds, thread counts and swap costs
-# timeout: 90
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "several swap costs"
 
