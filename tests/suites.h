@@ -19,6 +19,8 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(io)          \
+	X(io_long)     \
 	X(node)        \
 	X(policy)      \
 	X(policy_sim)  \
