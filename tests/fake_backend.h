@@ -48,6 +48,9 @@ void fake_hold(enum fake_call call);
 /** fake_let_go() - those that are held up, and later ones, go on */
 void fake_let_go(enum fake_call call);
 
+/** fake_let_one_go() - one of those that are held up goes on */
+void fake_let_one_go(enum fake_call call);
+
 /** fake_n_held() - how many are held up now */
 unsigned int fake_n_held(enum fake_call call);
 
