@@ -18,12 +18,18 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* both sides of one type; do not nest */
 #define MIN(a, b)                                                              \
 	({                                                                     \
 		__typeof__(a) min_a_ = (a);                                    \
 		__typeof__(b) min_b_ = (b);                                    \
 		min_a_ < min_b_ ? min_a_ : min_b_;                             \
 	})
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 #define container_of(ptr, type, member)                                        \
 	((type *)((char *)(ptr)-offsetof(type, member)))

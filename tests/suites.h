@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registry of the unit tests: a line for each check_<unit>.c, which
+ * defines Suite *<unit>_suite(void). Nothing else belongs here.
+ */
+#ifndef SUITES_H
+#define SUITES_H
+
+#include <check.h>
+
+/* clang-format off */
+#define SUITES(X)      \
+	X(barswap)     \
+	X(copy)        \
+	X(ctl)         \
+	X(dev_module)  \
+	X(dev_sim)     \
+	X(dev_sim_ctl) \
+	X(dev_sim_mem) \
+	X(dev_sim_opt) \
+	X(dev_sim_sock) \
+	X(guard)       \
+	X(io)          \
+	X(io_long)     \
+	X(io_stress)   \
+	X(node)        \
+	X(policy)      \
+	X(policy_sim)  \
+	X(pool)        \
+	X(sched)       \
+	X(sched_hold)  \
+	X(sched_slot)  \
+	X(status)
+/* clang-format on */
+
+#define SUITE_PROTOTYPE(unit) Suite *unit##_suite(void);
+SUITES(SUITE_PROTOTYPE)
+#undef SUITE_PROTOTYPE
+
+#endif /* SUITES_H */
