@@ -31,7 +31,7 @@ echo "# a device of the board: $nic"
 refused "misaligned BAR1" 'bar1 .*multiple of its size' bar1=0xC10000000
 refused "misaligned BAR0" 'bar0 .*multiple of its size' bar0=0xF3100000
 refused "BAR1 over System RAM" 'System RAM' \
-	bar1=0 bar1_size=0x20000000
+	bar1=0 bar1_size=0x20000000 vram_bytes=0x10000000
 refused "BAR0 over System RAM" 'System RAM' bar0=0x10000000 bar3=0x12000000
 refused "BAR1 outside the host bridge's windows" 'window contains' \
 	bar1=0x400000000
