@@ -56,10 +56,12 @@ CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o \
-	$(B)/tests/mock_ioctl.o
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
+	tests/support.c tests/mock_ioctl.c tests/mock_clock.c \
+	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
 # what the unit tests stand in for
-CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate -Wl,--wrap=mremap
+CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
+	clock_gettime)
 # everything of the daemon the unit tests link: all that knows no FUSE
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
 

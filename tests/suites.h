@@ -19,7 +19,17 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(guard)       \
+	X(io)          \
+	X(io_long)     \
+	X(io_stress)   \
 	X(node)        \
+	X(policy)      \
+	X(policy_sim)  \
+	X(pool)        \
+	X(sched)       \
+	X(sched_hold)  \
+	X(sched_slot)  \
 	X(status)
 /* clang-format on */
 

@@ -65,6 +65,11 @@ const char *support_path(const char *dir, const char *name)
 	return path;
 }
 
+__attribute__((no_sanitize("thread"))) char support_peek(const volatile void *addr)
+{
+	return *(const volatile char *)addr;
+}
+
 static sigjmp_buf fault_jump;
 
 static void on_fault(int sig)
@@ -80,9 +85,21 @@ bool support_faults(const volatile void *addr)
 
 	sigaction(SIGBUS, &action, &old);
 	if (!sigsetjmp(fault_jump, 1)) {
-		(void)*(const volatile char *)addr;
+		support_peek(addr);
 		faults = false;
 	}
 	sigaction(SIGBUS, &old, NULL);
 	return faults;
+}
+
+/* Marsaglia, Xorshift RNGs, 2003, with the multiplier of Vigna's xorshift* */
+uint64_t support_random(uint64_t *state, uint64_t below)
+{
+	uint64_t x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return (x * 0x2545f4914f6cdd1dULL >> 16) % below;
 }

@@ -5,7 +5,7 @@
 #   modules.sh 6.1|6.12...
 #
 # Each kernel gets copies of the sources under build/vm, so that two builds
-# never mix. Extra make arguments of bar_swap: $KMOD_MAKE.
+# never mix. $KMOD: another source folder; $KMOD_MAKE: more make arguments.
 set -euo pipefail
 
 vm=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,9 @@ build()
 
 	shift 3
 	mkdir -p "$dir"
-	cp -Rpu "$src/." "$dir/"
+	# sources alone: what was built there is for another kernel
+	(cd "$src" && find . \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \
+		-o -name Makefile \) -exec cp -pu --parents -t "$dir" {} +)
 	# module BTF would need pahole and the kernel's own image
 	make -s -C "$hdr" M="$dir" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
 }
@@ -29,5 +31,5 @@ for kernel; do
 	rel=$(cat "$cache/kernel-$kernel/release")
 	build "$vm/guest/mod" "$build/mod-$rel" "$kernel"
 	# shellcheck disable=SC2086 # words
-	build "$top/kmod" "$build/kmod-$rel" "$kernel" ${KMOD_MAKE:-}
+	build "${KMOD:-$top/kmod}" "$build/kmod-$rel" "$kernel" ${KMOD_MAKE:-}
 done
