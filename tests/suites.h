@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define SUITES(X)      \
+	X(backend)     \
 	X(barswap)     \
 	X(copy)        \
 	X(ctl)         \
@@ -27,6 +28,7 @@
 	X(policy)      \
 	X(policy_sim)  \
 	X(pool)        \
+	X(readahead)   \
 	X(sched)       \
 	X(sched_hold)  \
 	X(sched_slot)  \
