@@ -167,6 +167,28 @@ START_TEST(wait_counts_only_time_blocked_by_a_hold)
 }
 END_TEST
 
+/* With a clock that moves between two looks at it: the hold begins later than
+ * the round of the scheduler that grants it. */
+START_TEST(hold_that_has_just_begun_expires_nobody)
+{
+	struct ask *other, *pin;
+
+	mock_clock_tick(NSEC_PER_USEC);
+	fake_hold(FAKE_BIND);
+	pin = ask_start((enum sched_op)_i, 0);
+	support_wait_until(fake_n_held(FAKE_BIND) == 1);
+	other = blocked(1, 60 * NSEC_PER_SEC);
+	fake_let_go(FAKE_BIND);
+	ck_assert_int_eq(ask_wait(pin), 0);
+	fixture_settle();
+	ck_assert(ask_is_open(other));
+	sched_unpin(fixture_sched, 0);
+	fixture_advance(NSEC_PER_SEC);
+	ck_assert_int_eq(ask_wait(other), 0);
+	sched_put(fixture_sched, 1);
+}
+END_TEST
+
 START_TEST(refusal_is_noted_at_the_die_that_was_asked_for)
 {
 	struct sched_view view;
@@ -445,6 +467,8 @@ Suite *sched_hold_suite(void)
 			    ARRAY_SIZE(blocked_ops));
 	tcase_add_test(wait, wait_of_zero_times_out_at_once);
 	tcase_add_test(wait, each_request_has_a_wait_of_its_own);
+	tcase_add_loop_test(wait, hold_that_has_just_begun_expires_nobody,
+			    SCHED_PIN, SCHED_LEASE + 1);
 	tcase_add_test(wait, wait_counts_only_time_blocked_by_a_hold);
 	tcase_add_test(wait, refusal_is_noted_at_the_die_that_was_asked_for);
 	tcase_add_test(wait, interrupt_ends_a_wait_for_a_hold);

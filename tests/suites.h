@@ -25,6 +25,7 @@
 	X(io_long)     \
 	X(io_stress)   \
 	X(node)        \
+	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
 	X(pool)        \
