@@ -92,7 +92,7 @@ struct bs_bridge {
 	struct list_head node; /* chain->bridges */
 	struct bs_dev dev;
 	bool is_root;
-	bool is_open; /* its windows may forward. slot->lock */
+	bool is_open; /* its windows may forward. rescan lock + map_lock */
 };
 
 /**
@@ -242,8 +242,10 @@ int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
 
 /**
  * bs_cfg_command() - change bits of COMMAND of a die
- * @clear: bits to clear; nothing is written if none of them and all of
- * @set:   are there already
+ * @clear: bits to clear
+ * @set:   bits to set
+ *
+ * Always writes: what reads as off may only be a write that was lost.
  *
  * Return: 0; -EIO as bs_cfg_write().
  */
@@ -377,9 +379,10 @@ void bs_drop_place(struct bs_slot *slot);
 
 /* restore.c */
 
-/* Remember registers and resources; forbid the core to power it down. */
-void bs_keep(struct bs_dev *dev);
-void bs_unkeep(struct bs_dev *dev);
+/* Forbid the core to power a device down. */
+void bs_hold_power(struct bs_dev *dev);
+
+/* Remember registers and resources of all; no powering down. */
 void bs_keep_all(struct bs_slot *slot);
 void bs_unkeep_all(struct bs_slot *slot);
 
@@ -453,12 +456,20 @@ int bs_chain_sweep(struct bs_die *die);
 /* Do the registers of a die look as after a reset? */
 bool bs_die_was_reset(struct bs_die *die);
 
+/* A register that does not read as we left it; reg 0: none. */
+struct bs_change {
+	int reg;
+	u32 wanted;
+	u32 got;
+};
+
 /**
  * bs_chain_is_intact() - is the die that is in still programmed as we left it
+ * @change: set to the first register that is not
  *
  * COMMAND, BAR0 and both halves of BAR1: four config reads.
  */
-bool bs_chain_is_intact(struct bs_die *die);
+bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 
 /* Close both windows of a port; an error is added to @ret if that is 0. */
 void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret);
@@ -526,20 +537,37 @@ void bs_reset_exit(struct bs_slot *slot); /* waits for one under way */
  */
 int bs_reset_run(struct bs_die *die, bool counts);
 
+/* acquire.c */
+
+int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
+		    bool nowait);
+
 /* slot.c */
 
 void bs_slot_init(struct bs_slot *slot);
-int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
-		    bool nowait);
+struct bs_die *bs_slot_die(struct bs_slot *slot, u32 id); /* or NULL */
 int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait);
 int bs_slot_unlease(struct bs_client *client, u32 die_id);
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check);
 
+/*
+ * map_lock for write, with every user mapping of the die that is in zapped and
+ * the slot told as vacant; and back, telling who is in.
+ */
+void bs_slot_lock_map(struct bs_slot *slot);
+void bs_slot_unlock_map(struct bs_slot *slot);
+
+/* What is in leaves. map_lock held for write, hardware locked. */
+void bs_slot_take_out_locked(struct bs_slot *slot);
+
+/* Does a driver keep @die (NULL: no) where it is? @wanted gets the reason. */
+bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted);
+
 /* Zap every user mapping of the die that is in. map_lock held for write. */
 void bs_slot_revoke_locked(struct bs_slot *slot);
 
-/* Take out whatever is in. Caller holds slot->lock; may wait 75 s. */
-int bs_slot_vacate(struct bs_slot *slot);
+/* Take out whatever is in. Caller holds slot->lock; @how as bs_hw_lock(). */
+int bs_slot_vacate(struct bs_slot *slot, unsigned int how);
 
 /* Vacate and put everything back, once. Caller holds slot->lock. */
 void bs_slot_restore(struct bs_slot *slot);

@@ -125,12 +125,12 @@ static int write_command(const struct bs_cfg *c, u16 val, u16 mask)
 
 int bs_cfg_command(const struct bs_cfg *c, u16 clear, u16 set)
 {
-	u16 cur = bs_cfg_read(&c->die->dev, PCI_COMMAND);
-	u16 val = (cur & ~clear) | set;
+	u32 cur = bs_cfg_read(&c->die->dev, PCI_COMMAND);
 
-	if (cur == val)
-		return 0;
-	return write_command(c, val, clear | set);
+	/* All-ones is no value to keep bits of. */
+	if (cur == ~0u)
+		cur = 0;
+	return write_command(c, (cur & ~clear) | set, clear | set);
 }
 
 int bs_cfg_window(const struct bs_cfg *c, struct bs_bridge *br,

@@ -44,16 +44,21 @@ static int claim_bridge(struct bs_die *die, struct bs_bridge *br)
 /* Regions of a driver that left while its die was out. */
 static void free_leftover(struct bs_die *die)
 {
-	struct resource *res;
 	int i;
 
 	if (!die->has_leftover || die->has_driver)
 		return;
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		res = &die->dev.pdev->resource[i];
-		while (res->parent && res->child)
-			release_mem_region(res->child->start,
-					   resource_size(res->child));
+		struct resource *res = &die->dev.pdev->resource[i];
+		struct resource *child;
+
+		if (!res->parent)
+			continue;
+		while ((child = res->child)) {
+			release_mem_region(child->start, resource_size(child));
+			if (res->child == child)
+				break;
+		}
 	}
 	die->has_leftover = false;
 }

@@ -146,11 +146,7 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 	die = slot->die[vma_die(vma)];
 	vma->vm_private_data = capable(CAP_SYS_RAWIO) ? IS_RAWIO : NULL;
 	down_read(&slot->map_lock);
-	if (die->dev.is_gone)
-		ret = -ENODEV;
-	else if (die->is_unusable)
-		ret = -EBUSY;
-	else if (needs_rawio(die) && !vma->vm_private_data)
+	if (needs_rawio(die) && !vma->vm_private_data)
 		ret = -EPERM;
 	else if (slot->active == die && !die->is_mappable)
 		ret = -EIO;

@@ -192,21 +192,19 @@ static inline const char *bs_slot_check(const struct bs_slot_geom *g,
 	struct bs_range bar3 = { g->bar3, g->bar3 + g->bar3_size - 1 };
 
 	if (!bs_bar_is_sane(g->bar0, g->bar0_size))
-		return "bar0 is not a power of two at a multiple of its size";
+		return "bar0 is not a power of two aligned to itself";
 	if (!bs_bar_is_sane(g->bar1, g->bar1_size))
-		return "bar1 is not a power of two at a multiple of its size";
+		return "bar1 is not a power of two aligned to itself";
 	if (g->bar1_size < BS_WINDOW_ALIGN)
 		return "bar1 is smaller than a bridge window can be";
 	if (g->bar3_size && !bs_bar_is_sane(g->bar3, g->bar3_size))
-		return "bar3 is not a power of two at a multiple of its size";
+		return "bar3 is not a power of two aligned to itself";
 	if (bs_slot_pref(g).end > limit)
 		return "bar1 lies above the CPU's physical address limit";
 	if (bs_slot_nonpref(g).end > 0xffffffffULL)
 		return "bar0 and bar3 must lie below 4 GiB";
 	if (g->bar3_size && bs_range_overlaps(bar0, bar3))
 		return "bar0 and bar3 overlap";
-	if (bs_range_overlaps(bs_slot_pref(g), bs_slot_nonpref(g)))
-		return "bar1 overlaps the window of bar0 and bar3";
 	return NULL;
 }
 

@@ -394,6 +394,7 @@ START_TEST(stop_answers_everybody_and_leaves_the_die_in)
 		a[i] = ask_start(ops[i], ops[i] == SCHED_RELEASE ? 0 : 1);
 	fixture_settle();
 	ck_assert_int_eq(sched_stop(fixture_sched), 0);
+	sched_free(fixture_sched);
 	fixture_sched = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
 		ck_assert_int_eq(a[i]->n_answers, 1);

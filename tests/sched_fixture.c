@@ -44,8 +44,10 @@ void fixture_teardown(void)
 {
 	for (unsigned int call = 0; call < FAKE_N_CALLS; call++)
 		fake_let_go(call);
-	if (fixture_sched)
+	if (fixture_sched) {
 		ck_assert_int_eq(sched_stop(fixture_sched), 0);
+		sched_free(fixture_sched);
+	}
 	fixture_sched = NULL;
 	for (unsigned int i = 0; i < n_asks; i++)
 		ck_assert_int_eq(asks[i].n_answers, 1);

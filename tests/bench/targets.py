@@ -121,10 +121,11 @@ class K80fs(Mount):
         return os.path.join(self.folder, f"die{die}", "vram")
 
     def touch(self, die, mib):
-        """read the start of a die once, so that its pages are mapped"""
-        fd = os.open(self.path(die), os.O_RDONLY)
+        """read and rewrite the start of a die: its pages are then mapped, and
+        known to be written to"""
+        fd = os.open(self.path(die), os.O_RDWR)
         for i in range(mib):
-            os.pread(fd, 1 << 20, i << 20)
+            os.pwrite(fd, os.pread(fd, 1 << 20, i << 20), i << 20)
         os.close(fd)
 
     def close(self):
