@@ -131,14 +131,17 @@ END_TEST
 static const struct {
 	int alive, mode, state;
 	int want;
+	const char *driver;
 } conditions[] = {
-	{ 1, BS_MODE_PHYSICAL, -1, 0 },
-	{ 1, BS_MODE_UNKNOWN, -1, 0 },
-	{ 0, BS_MODE_PHYSICAL, -1, -EIO },
-	{ 1, BS_MODE_PHYSICAL, BS_STATE_DEAD, -EIO },
-	{ 1, BS_MODE_PHYSICAL, BS_STATE_NO_VRAM, -EIO },
-	{ 1, BS_MODE_VIRTUAL, -1, -EBUSY },
-	{ 0, BS_MODE_VIRTUAL, -1, -EIO },
+	{ 1, BS_MODE_PHYSICAL, -1, 0, "" },
+	{ 1, BS_MODE_UNKNOWN, -1, 0, "" },
+	{ 0, BS_MODE_PHYSICAL, -1, -EIO, "" },
+	{ 1, BS_MODE_PHYSICAL, BS_STATE_DEAD, -EIO, "" },
+	{ 1, BS_MODE_PHYSICAL, BS_STATE_NO_VRAM, -EIO, "" },
+	{ 1, BS_MODE_VIRTUAL, -1, -EBUSY, "" },
+	{ 0, BS_MODE_VIRTUAL, -1, -EIO, "" },
+	{ 1, BS_MODE_PHYSICAL, -1, -EBUSY, "nvidia" },
+	{ 0, BS_MODE_PHYSICAL, -1, -EIO, "nvidia" },
 };
 
 /* "never 0xFF bytes as data": such a die is not even asked. */
@@ -152,6 +155,7 @@ START_TEST(condition_of_a_die_refuses_copies)
 	fake_set_alive(0, conditions[_i].alive);
 	fake_set_mode(0, conditions[_i].mode);
 	fake_set_state(0, conditions[_i].state);
+	fake_set_driver(0, conditions[_i].driver);
 	ck_assert_int_eq(backend_info(&be, 0, &info), 0);
 	before = n_calls();
 	ck_assert_int_eq(backend_read(&be, 0, 0, buf, 1), want);

@@ -92,6 +92,27 @@ START_TEST(nowait_while_another_die_is_held_returns_ebusy)
 }
 END_TEST
 
+/* A copy between dies: its client falls back to reads and writes. */
+START_TEST(request_that_gives_way_to_a_hold_returns_exdev)
+{
+	struct ask *parked = ask_new(SCHED_IO, 1);
+	struct ask *tried = ask_new(SCHED_IO, 1);
+
+	sched_set_slice(fixture_sched, 1000);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	parked->req.gives_way = tried->req.gives_way = true;
+	ask_submit(parked);
+	fixture_settle();
+	/* only to a hold: a turn is waited for */
+	ck_assert(ask_is_open(parked));
+	take_hold(SCHED_PIN, 0);
+	ck_assert_int_eq(ask_wait(parked), -EXDEV);
+	ck_assert_int_eq(sched_try(fixture_sched, &tried->req), -EXDEV);
+	tried->n_answers = 1;
+	sched_put(fixture_sched, 0);
+}
+END_TEST
+
 START_TEST(nowait_that_is_parked_when_a_hold_begins_returns_ebusy)
 {
 	struct ask *a = ask_new(SCHED_IO, 1);
@@ -460,6 +481,7 @@ Suite *sched_hold_suite(void)
 	tcase_add_checked_fixture(wait, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(wait, nowait_while_another_die_is_held_returns_ebusy,
 			    0, ARRAY_SIZE(blocked_ops));
+	tcase_add_test(wait, request_that_gives_way_to_a_hold_returns_exdev);
 	tcase_add_test(wait,
 		       nowait_that_is_parked_when_a_hold_begins_returns_ebusy);
 	tcase_add_loop_test(wait,
