@@ -107,10 +107,10 @@ static int evict(struct bs_die *die, const struct bs_change *change)
 	if (change->reg && bs_die_answers(die) && bs_die_was_reset(die))
 		bs_info_lost(die);
 	if (change->reg)
-		bs_die_error(die,
-			     "%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
-			     die->info.bdf, change->reg, change->wanted,
-			     change->got);
+		bs_die_error(
+			die,
+			"%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
+			die->info.bdf, change->reg, change->wanted, change->got);
 	bs_slot_lock_map(die->slot);
 	bs_slot_take_out_locked(die->slot);
 	bs_slot_unlock_map(die->slot);
@@ -203,8 +203,7 @@ int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
 		flags |= BS_ACQUIRE_NOWAIT;
 	if (slot->is_dry)
 		flags |= BS_ACQUIRE_DRY_RUN;
-	if (flags & BS_ACQUIRE_FORCE_SBR &&
-	    bs_lease_is_foreign(slot, client, die))
+	if (flags & BS_ACQUIRE_FORCE_SBR && bs_lease_is_foreign(slot, client, die))
 		return -EBUSY;
 	ret = bs_turn_take(slot, client, true, flags & BS_ACQUIRE_NOWAIT);
 	if (ret)

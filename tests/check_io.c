@@ -339,7 +339,8 @@ START_TEST(answer_comes_with_the_die_given_back)
 }
 END_TEST
 
-/* As a daemon that is told to stop under load does it: see main.c. */
+/* As a daemon that is told to stop under load does it: threads that copy are
+ * ended after the scheduler's. */
 START_TEST(copy_that_runs_while_the_scheduler_stops_is_finished)
 {
 	struct call *c = call_new(IO_READ, f, 0, SIZE);
@@ -348,11 +349,31 @@ START_TEST(copy_that_runs_while_the_scheduler_stops_is_finished)
 	fake_hold(FAKE_READ);
 	io_submit(&c->io);
 	support_wait_until(fake_n_held(FAKE_READ) == 1);
-	ck_assert_int_eq(sched_stop(fixture_eng.sched), 0);
-	fixture_eng.sched = NULL;
+	io_fixture_stop();
 	fake_let_go(FAKE_READ);
 	ck_assert_int_eq(call_wait(c), SIZE);
 	ck_assert_mem_eq(c->got, want, SIZE);
+}
+END_TEST
+
+START_TEST(step_that_ends_after_the_stop_is_the_last_one)
+{
+	struct call *c = call_new(IO_ZERO, f, 0, 2 * IO_ZERO_STEP);
+
+	fake_hold(FAKE_ZERO);
+	io_submit(&c->io);
+	support_wait_until(fake_n_held(FAKE_ZERO) == 1);
+	io_fixture_stop();
+	fake_let_go(FAKE_ZERO);
+	ck_assert_int_eq(call_wait(c), -ENODEV);
+	ck_assert_uint_eq(fake_count(FAKE_ZERO, 0), 1);
+}
+END_TEST
+
+START_TEST(request_after_the_stop_is_answered_enodev)
+{
+	io_fixture_stop();
+	ck_assert_int_eq(read_at(f, 0, SIZE, buf), -ENODEV);
 }
 END_TEST
 
@@ -379,6 +400,8 @@ Suite *io_suite(void)
 	tcase_add_test(transfer, answer_comes_with_the_die_given_back);
 	tcase_add_test(transfer,
 		       copy_that_runs_while_the_scheduler_stops_is_finished);
+	tcase_add_test(transfer, step_that_ends_after_the_stop_is_the_last_one);
+	tcase_add_test(transfer, request_after_the_stop_is_answered_enodev);
 	suite_add_tcase(suite, transfer);
 
 	tcase_add_checked_fixture(sync, setup, io_fixture_teardown);

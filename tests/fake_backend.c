@@ -405,6 +405,13 @@ void fake_set_alive(unsigned int die, int alive)
 	drop();
 }
 
+void fake_set_driver(unsigned int die, const char *name)
+{
+	take();
+	strcpy(fake.dies[die].info.driver, name);
+	drop();
+}
+
 void fake_set_mode(unsigned int die, int mode)
 {
 	take();

@@ -76,6 +76,9 @@ void fake_reset(unsigned int die);
 /** fake_set_alive() - whether the die answers */
 void fake_set_alive(unsigned int die, int alive);
 
+/** fake_set_driver() - name of a kernel driver, "" for none */
+void fake_set_driver(unsigned int die, const char *name);
+
 /** fake_set_mode() - enum bs_mode */
 void fake_set_mode(unsigned int die, int mode);
 

@@ -15,6 +15,13 @@ struct io_file fixture_files[FIXTURE_DIES];
 static struct backend be;
 static struct call calls[FIXTURE_CALLS];
 static unsigned int n_calls;
+static bool is_stopped;
+
+void io_fixture_stop(void)
+{
+	ck_assert_int_eq(sched_stop(fixture_eng.sched), 0);
+	is_stopped = true;
+}
 
 void file_open(struct io_file *f, unsigned int die)
 {
@@ -32,6 +39,7 @@ void io_fixture_setup(void)
 	memset(&fixture_eng, 0, sizeof(fixture_eng));
 	memset(calls, 0, sizeof(calls));
 	n_calls = 0;
+	is_stopped = false;
 	fixture_eng.be = &be;
 	fixture_eng.wait_ns = 20 * NSEC_PER_MSEC;
 	fixture_eng.pool = pool_start(COPY_THREADS);
@@ -47,9 +55,10 @@ void io_fixture_teardown(void)
 		fake_let_go(call);
 	for (unsigned int i = 0; i < n_calls; i++)
 		call_wait(&calls[i]);
-	if (fixture_eng.sched)
-		ck_assert_int_eq(sched_stop(fixture_eng.sched), 0);
+	if (!is_stopped)
+		io_fixture_stop();
 	pool_stop(fixture_eng.pool);
+	sched_free(fixture_eng.sched);
 	for (unsigned int i = 0; i < n_calls; i++) {
 		ck_assert_int_eq(calls[i].n_answers, 1);
 		free(calls[i].got);

@@ -44,6 +44,9 @@ extern struct io_file fixture_files[FIXTURE_DIES]; /* whole of each die */
 
 void io_fixture_setup(void);
 
+/** io_fixture_stop() - end the scheduler's threads, as the daemon does first */
+void io_fixture_stop(void);
+
 /** io_fixture_teardown() - every call must have one answer by then */
 void io_fixture_teardown(void);
 

@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define SUITES(X)      \
+	X(backend)     \
 	X(barswap)     \
 	X(copy)        \
 	X(ctl)         \
@@ -24,9 +25,11 @@
 	X(io_long)     \
 	X(io_stress)   \
 	X(node)        \
+	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
 	X(pool)        \
+	X(readahead)   \
 	X(sched)       \
 	X(sched_hold)  \
 	X(sched_slot)  \
