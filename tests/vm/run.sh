@@ -127,7 +127,7 @@ run_group()
 			t=$(head_of "$job" time)
 			t=$((${t:-60} * slow))
 			limit=$((limit + t + 10))
-			echo "$n $job $t"
+			echo "$n $job $t $slow"
 		done >"$dir/out/plan"
 		case " $opts " in
 		*" dsdt "*)	boot_dsdt "$kernel" "$dir" >"$dir/dsdt.log" 2>&1 ||
