@@ -44,7 +44,7 @@ make_root()
 	mmdebstrap --quiet --variant=apt \
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
-		--customize-hook="chroot \"\$1\" apt-get -qq -y -t $suite \
+		--customize-hook="chroot \"\$1\" apt-get -qq -y -o Dpkg::Use-Pty=0 -t $suite \
 			install linux-headers-amd64 make" \
 		"$release" "$tmp" "${lines[@]}"
 	touch "$tmp/ok"
