@@ -84,6 +84,10 @@ mount_sim() {
 		opts+=$(without_sim_options "$@")
 	fi
 	mount_at "$M" "$opts"
+	# the module keeps a die in from one daemon to the next
+	if [ "$K80FS_BACKEND" != sim ] && [[ ,$opts, != *,ro,* ]]; then
+		echo release >"$M/ctl"
+	fi
 	CAP=$(status 0 vram_bytes)
 	# shellcheck disable=SC2034 # for the scripts
 	N=$(root_status dies)
@@ -182,6 +186,13 @@ status() {
 
 root_status() {
 	sed -n "s/ *\$//; s/^$1 //p" "$M/status"
+}
+
+# number DIE KEY: a counter as a plain number
+number() {
+	local n
+	n=$(status "$1" "$2")
+	echo $((10#$n))
 }
 
 # expect_status DIE KEY VALUE; DIE "root" is the root's
