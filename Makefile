@@ -10,11 +10,11 @@ sbindir ?= $(prefix)/sbin
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
-# mount(8), systemd, udev and modprobe look in fixed places
+# mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
+# vendor's driver away, so it is the owner of a card who copies it to modprobe.d
 helperdir ?= /sbin
 unitdir ?= /etc/systemd/system
 udevdir ?= /etc/udev/rules.d
-modprobedir ?= /etc/modprobe.d
 DESTDIR ?=
 
 CC ?= gcc
@@ -58,12 +58,14 @@ LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
 	tests/support.c tests/mock_ioctl.c tests/mock_clock.c \
-	tests/fake_backend.c tests/sched_fixture.c)
+	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
-	clock_gettime)
-# everything of the daemon the unit tests link: all that knows no FUSE
-UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
+	clock_gettime getuid geteuid getgid getgrnam)
+# everything of the daemon the unit tests link: all that knows no FUSE, and
+# the command line
+UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
+	$(B)/fusefs/options.o
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
@@ -85,7 +87,8 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
+$(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/check_options.o: \
+	override CFLAGS += $(FUSE_CFLAGS)
 $(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
 
 $(B)/libbarswap.a: $(LIB_OBJ)
@@ -109,7 +112,7 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
@@ -189,6 +192,8 @@ install: all
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
+	ln -sf mount.k80fs $(DESTDIR)$(helperdir)/mount.fuse.k80fs
+	ln -sf umount.k80fs $(DESTDIR)$(helperdir)/umount.fuse.k80fs
 	$(INSTALL) -D -m 644 fusefs/lib/barswap.h $(DESTDIR)$(includedir)/barswap.h
 	$(INSTALL) -D -m 644 $(B)/libbarswap.a $(DESTDIR)$(libdir)/libbarswap.a
 	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME).0
@@ -196,9 +201,8 @@ install: all
 	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/libbarswap.so
 	$(INSTALL) -D -m 644 $(B)/barswap.pc $(DESTDIR)$(libdir)/pkgconfig/barswap.pc
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service $(DESTDIR)$(unitdir)/k80fs.service
-	sed -i 's|/usr/bin/k80fs|$(bindir)/k80fs|g' $(DESTDIR)$(unitdir)/k80fs.service
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules $(DESTDIR)$(udevdir)/60-bar-swap.rules
-	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(modprobedir)/bar_swap.conf
+	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf
 	$(INSTALL) -d $(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
 	$(INSTALL) -m 644 $(MAN3) $(DESTDIR)$(mandir)/man3
 	$(INSTALL) -m 644 $(MAN8) $(DESTDIR)$(mandir)/man8
@@ -207,10 +211,11 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
+		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
-		$(udevdir)/60-bar-swap.rules $(modprobedir)/bar_swap.conf \
+		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))))
 

@@ -201,6 +201,13 @@ static int sim_device(struct raw *raw)
 		if (parts[i].value)
 			len += strlen(parts[i].key) + strlen(parts[i].value) +
 			       2;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (parts[i].value && strchr(parts[i].value, ',')) {
+			fprintf(stderr, "k80fs: -o sim_%s=%s: no comma may be in it\n",
+				parts[i].key, parts[i].value);
+			return -EINVAL;
+		}
+	}
 	device = malloc(len);
 	if (!device)
 		return -ENOMEM;

@@ -10,6 +10,7 @@ void policy_init(struct policy *p)
 	memset(p, 0, sizeof(*p));
 	p->active = -1;
 	p->swapping_to = -1;
+	p->only = -1;
 }
 
 static uint64_t at_least(uint64_t v, uint64_t floor)
@@ -86,7 +87,8 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	if (p->active < 0) {
 		struct policy_step step = keep;
 
-		step.die = longest_waiting(p, -1);
+		/* a held die that was lost comes back, asked for or not */
+		step.die = p->only >= 0 ? p->only : longest_waiting(p, -1);
 		if (step.die < 0)
 			return keep;
 		step.action = POLICY_SWAP;

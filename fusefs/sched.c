@@ -35,6 +35,7 @@ void sched_clock_locked(struct sched *s, uint64_t now)
 	s->blocked_ns = sched_blocked_clock_locked(s, now);
 	s->blocked_since = blocks ? now : 0;
 	s->policy.held = s->hold_die >= 0;
+	s->policy.only = s->hold_die;
 }
 
 /* Whether a hold of another die, or another process, keeps @die out. */
@@ -120,12 +121,14 @@ int sched_try(struct sched *s, struct sched_req *req)
 	if (s->is_stopping) {
 		ret = -ENODEV;
 	} else if (req->op == SCHED_SYNC) {
-		if (s->policy.active != req->die) {
-			ret = SCHED_NOTHING;
-		} else if (s->policy.swapping_to < 0) {
+		if (s->policy.swapping_to >= 0) {
+			ret = -EAGAIN;
+		} else if (s->policy.active == req->die) {
 			/* a drain waits for it like for a copy */
 			policy_start(&s->policy, (unsigned int)req->die);
 			ret = 0;
+		} else {
+			ret = SCHED_NOTHING;
 		}
 	} else if (req->op == SCHED_RELEASE) {
 		ret = -EAGAIN;

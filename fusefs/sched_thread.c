@@ -165,9 +165,6 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 		/* a foreign process leases the slot: its time counts as held */
 		s->foreign = true;
 		s->retry_at = now + SCHED_RETRY_NS;
-		/* only a die that went away can have lost a hold to it */
-		if (s->hold_die == (int)die)
-			sched_clear_holds_locked(s);
 		sched_clock_locked(s, now);
 		policy_swapped(&s->policy, -1, now, 0);
 		return;
@@ -345,7 +342,8 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		p->evict = POLICY_REBIND;
 	wake = rest_locked(s, now);
 
-	if (s->foreign && s->job_state == JOB_IDLE && !anyone_waits_locked(s)) {
+	if (s->foreign && s->job_state == JOB_IDLE && s->hold_die < 0 &&
+	    !anyone_waits_locked(s)) {
 		s->foreign = false;
 		sched_clock_locked(s, now);
 	}

@@ -92,6 +92,27 @@ START_TEST(nowait_while_another_die_is_held_returns_ebusy)
 }
 END_TEST
 
+/* A copy between dies: its client falls back to reads and writes. */
+START_TEST(request_that_gives_way_to_a_hold_returns_exdev)
+{
+	struct ask *parked = ask_new(SCHED_IO, 1);
+	struct ask *tried = ask_new(SCHED_IO, 1);
+
+	sched_set_slice(fixture_sched, 1000);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	parked->req.gives_way = tried->req.gives_way = true;
+	ask_submit(parked);
+	fixture_settle();
+	/* only to a hold: a turn is waited for */
+	ck_assert(ask_is_open(parked));
+	take_hold(SCHED_PIN, 0);
+	ck_assert_int_eq(ask_wait(parked), -EXDEV);
+	ck_assert_int_eq(sched_try(fixture_sched, &tried->req), -EXDEV);
+	tried->n_answers = 1;
+	sched_put(fixture_sched, 0);
+}
+END_TEST
+
 START_TEST(nowait_that_is_parked_when_a_hold_begins_returns_ebusy)
 {
 	struct ask *a = ask_new(SCHED_IO, 1);
@@ -164,6 +185,28 @@ START_TEST(wait_counts_only_time_blocked_by_a_hold)
 	fixture_advance(MS);
 	ck_assert_int_eq(ask_wait(other), -ETIMEDOUT);
 	sched_put(fixture_sched, 0);
+}
+END_TEST
+
+/* With a clock that moves between two looks at it: the hold begins later than
+ * the round of the scheduler that grants it. */
+START_TEST(hold_that_has_just_begun_expires_nobody)
+{
+	struct ask *other, *pin;
+
+	mock_clock_tick(NSEC_PER_USEC);
+	fake_hold(FAKE_BIND);
+	pin = ask_start((enum sched_op)_i, 0);
+	support_wait_until(fake_n_held(FAKE_BIND) == 1);
+	other = blocked(1, 60 * NSEC_PER_SEC);
+	fake_let_go(FAKE_BIND);
+	ck_assert_int_eq(ask_wait(pin), 0);
+	fixture_settle();
+	ck_assert(ask_is_open(other));
+	sched_unpin(fixture_sched, 0);
+	fixture_advance(NSEC_PER_SEC);
+	ck_assert_int_eq(ask_wait(other), 0);
+	sched_put(fixture_sched, 1);
 }
 END_TEST
 
@@ -438,6 +481,7 @@ Suite *sched_hold_suite(void)
 	tcase_add_checked_fixture(wait, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(wait, nowait_while_another_die_is_held_returns_ebusy,
 			    0, ARRAY_SIZE(blocked_ops));
+	tcase_add_test(wait, request_that_gives_way_to_a_hold_returns_exdev);
 	tcase_add_test(wait,
 		       nowait_that_is_parked_when_a_hold_begins_returns_ebusy);
 	tcase_add_loop_test(wait,
@@ -445,6 +489,8 @@ Suite *sched_hold_suite(void)
 			    ARRAY_SIZE(blocked_ops));
 	tcase_add_test(wait, wait_of_zero_times_out_at_once);
 	tcase_add_test(wait, each_request_has_a_wait_of_its_own);
+	tcase_add_loop_test(wait, hold_that_has_just_begun_expires_nobody,
+			    SCHED_PIN, SCHED_LEASE + 1);
 	tcase_add_test(wait, wait_counts_only_time_blocked_by_a_hold);
 	tcase_add_test(wait, refusal_is_noted_at_the_die_that_was_asked_for);
 	tcase_add_test(wait, interrupt_ends_a_wait_for_a_hold);

@@ -48,6 +48,9 @@ void fake_hold(enum fake_call call);
 /** fake_let_go() - those that are held up, and later ones, go on */
 void fake_let_go(enum fake_call call);
 
+/** fake_let_one_go() - one of those that are held up goes on */
+void fake_let_one_go(enum fake_call call);
+
 /** fake_n_held() - how many are held up now */
 unsigned int fake_n_held(enum fake_call call);
 
@@ -72,6 +75,9 @@ void fake_reset(unsigned int die);
 
 /** fake_set_alive() - whether the die answers */
 void fake_set_alive(unsigned int die, int alive);
+
+/** fake_set_driver() - name of a kernel driver, "" for none */
+void fake_set_driver(unsigned int die, const char *name);
 
 /** fake_set_mode() - enum bs_mode */
 void fake_set_mode(unsigned int die, int mode);

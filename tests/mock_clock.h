@@ -21,6 +21,9 @@ void mock_clock_start(uint64_t ns);
  */
 void mock_clock_advance(uint64_t ns);
 
+/** mock_clock_tick() - from now on it moves by @ns whenever it is looked at */
+void mock_clock_tick(uint64_t ns);
+
 /** mock_clock_stop() - the system's clock again */
 void mock_clock_stop(void);
 

@@ -29,6 +29,10 @@ fi
 export K80_TEST_WORK
 W=$K80_TEST_WORK
 export TMPDIR=$W
+K80FS=$(realpath "$K80FS")
+BIN=$(realpath "$BIN")
+# fio leaves files where it runs
+cd "$W"
 
 fail() {
 	echo "FAILED: $*" >&2
