@@ -5,11 +5,11 @@
 . "$(dirname "$0")/lib.sh"
 mount_sim wait=20000
 
-t "$(die 0)/vram" rw fill,0,1M,1
+t "$(die 0)/vram" rw fill,8M,1M,1
 for how in pin lease; do
 	exec 3>"$(die 1)/ctl"
 	echo $how >&3
-	"$BIN/tool" "$(die 0)/vram" r "cfr,0,$(die 1)/vram,8M,1M" 3>&- &
+	"$BIN/tool" "$(die 0)/vram" r "cfr,8M,$(die 1)/vram,8M,1M" 3>&- &
 	copy=$!
 	sleep 0.5
 	kill -0 $copy || fail "$how: the copy did not wait for its source"
