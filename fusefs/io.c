@@ -101,8 +101,8 @@ static int step_zero(struct io *io)
 	if (io->file)
 		mark_written(io->file);
 	readahead_touch(&eng->ra, io->die);
-	ret = backend_zero(eng->be, io->die, die_off(io->file, io->off) + io->done,
-			   n);
+	ret = backend_zero(eng->be, io->die,
+			   die_off(io->file, io->off) + io->done, n);
 	if (!ret && io->file && io->file->sync)
 		ret = backend_sync(eng->be, io->die);
 	readahead_touch(&eng->ra, io->die);
