@@ -131,7 +131,8 @@ static void one_transfer(struct worker *w)
 		memset(w->model[die] + off, 0, len);
 		break;
 	case IO_COPY:
-		memcpy(w->model[to] + dst_off, w->model[die] + off, len);
+		/* all is read before anything is written */
+		memmove(w->model[to] + dst_off, w->model[die] + off, len);
 		break;
 	default:
 		break;

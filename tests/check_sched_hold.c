@@ -151,6 +151,20 @@ START_TEST(wait_of_zero_times_out_at_once)
 }
 END_TEST
 
+START_TEST(wait_begins_when_the_request_does)
+{
+	struct ask *late;
+
+	take_hold(SCHED_PIN, 0);
+	fixture_advance(10 * NSEC_PER_SEC);
+	late = blocked(1, 100 * MS);
+	fixture_advance(99 * MS);
+	ck_assert(ask_is_open(late));
+	fixture_advance(MS);
+	ck_assert_int_eq(ask_wait(late), -ETIMEDOUT);
+}
+END_TEST
+
 START_TEST(each_request_has_a_wait_of_its_own)
 {
 	struct ask *late, *early;
@@ -488,6 +502,7 @@ Suite *sched_hold_suite(void)
 			    wait_while_another_die_is_held_returns_etimedout, 0,
 			    ARRAY_SIZE(blocked_ops));
 	tcase_add_test(wait, wait_of_zero_times_out_at_once);
+	tcase_add_test(wait, wait_begins_when_the_request_does);
 	tcase_add_test(wait, each_request_has_a_wait_of_its_own);
 	tcase_add_loop_test(wait, hold_that_has_just_begun_expires_nobody,
 			    SCHED_PIN, SCHED_LEASE + 1);

@@ -27,7 +27,7 @@ enum fake_call {
 };
 
 #define FAKE_ANY_DIE (-1)
-#define FAKE_SCRAP   0xee /* what a reset leaves in the memory */
+#define FAKE_SCRAP   0xee /* what a reset leaves at the start of the memory */
 
 /**
  * fake_open() - make the dies; nothing is bound
