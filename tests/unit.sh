@@ -54,7 +54,10 @@ step "unit" build/check_all
 step "unit in one process" env CK_FORK=no build/check_all
 step "unit address,undefined" env CK_FORK=no build-address-undefined/check_all
 # the suites with threads in them
-for suite in $(sed -n 's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|readahead\|guard\|dev_sim\)).*/\1/p' tests/suites.h); do
+mapfile -t threaded < <(sed -n \
+	's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|readahead\|guard\|dev_sim\)).*/\1/p' \
+	tests/suites.h)
+for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
 done
