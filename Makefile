@@ -10,11 +10,11 @@ sbindir ?= $(prefix)/sbin
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
-# mount(8), systemd, udev and modprobe look in fixed places
+# mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
+# vendor's driver away, so it is the owner of a card who copies it to modprobe.d
 helperdir ?= /sbin
 unitdir ?= /etc/systemd/system
 udevdir ?= /etc/udev/rules.d
-modprobedir ?= /etc/modprobe.d
 DESTDIR ?=
 
 CC ?= gcc
@@ -192,6 +192,8 @@ install: all
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
+	ln -sf mount.k80fs $(DESTDIR)$(helperdir)/mount.fuse.k80fs
+	ln -sf umount.k80fs $(DESTDIR)$(helperdir)/umount.fuse.k80fs
 	$(INSTALL) -D -m 644 fusefs/lib/barswap.h $(DESTDIR)$(includedir)/barswap.h
 	$(INSTALL) -D -m 644 $(B)/libbarswap.a $(DESTDIR)$(libdir)/libbarswap.a
 	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME).0
@@ -199,9 +201,8 @@ install: all
 	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/libbarswap.so
 	$(INSTALL) -D -m 644 $(B)/barswap.pc $(DESTDIR)$(libdir)/pkgconfig/barswap.pc
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service $(DESTDIR)$(unitdir)/k80fs.service
-	sed -i 's|/usr/bin/k80fs|$(bindir)/k80fs|g' $(DESTDIR)$(unitdir)/k80fs.service
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules $(DESTDIR)$(udevdir)/60-bar-swap.rules
-	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(modprobedir)/bar_swap.conf
+	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf
 	$(INSTALL) -d $(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
 	$(INSTALL) -m 644 $(MAN3) $(DESTDIR)$(mandir)/man3
 	$(INSTALL) -m 644 $(MAN8) $(DESTDIR)$(mandir)/man8
@@ -210,10 +211,11 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
+		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
-		$(udevdir)/60-bar-swap.rules $(modprobedir)/bar_swap.conf \
+		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))))
 

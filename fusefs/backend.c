@@ -147,8 +147,7 @@ int backend_write(struct backend *be, unsigned int die, uint64_t off,
 	return ret;
 }
 
-int backend_zero(struct backend *be, unsigned int die, uint64_t off,
-		 uint64_t len)
+int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t len)
 {
 	int ret = check_access(be, die, off, len);
 

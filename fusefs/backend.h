@@ -16,9 +16,10 @@
 
 #include "barswap.h"
 
-#define BACKEND_MAX_DIES  16
-#define BACKEND_MAX_CHUNK ((size_t)1 << 20) /* bytes copied between two looks
-					     * at whether the die still answers */
+#define BACKEND_MAX_DIES 16
+#define BACKEND_MAX_CHUNK                                   \
+	((size_t)1 << 20) /* bytes copied between two looks \
+			   * at whether the die still answers */
 
 struct backend;
 

@@ -42,8 +42,7 @@ static int map_vram(struct slot *s, unsigned int die)
 	return 0;
 }
 
-static int slot_open(struct backend *be, const char *device,
-		     enum copy_mem mem)
+static int slot_open(struct backend *be, const char *device, enum copy_mem mem)
 {
 	struct slot *s = calloc(1, sizeof(*s));
 	int ret;
@@ -242,19 +241,11 @@ static void slot_poll_ack(struct backend *be)
 	bs_refresh(s->ctx);
 }
 
-#define SLOT_OPS                                                               \
-	.has_slot = true,                                                      \
-	.close = slot_close,                                                   \
-	.bind = slot_bind,                                                     \
-	.unbind = slot_unbind,                                                 \
-	.rest = slot_rest,                                                     \
-	.read = slot_read,                                                     \
-	.write = slot_write,                                                   \
-	.zero = slot_zero,                                                     \
-	.sync = slot_sync,                                                     \
-	.info = slot_info,                                                     \
-	.poll_fd = slot_poll_fd,                                               \
-	.poll_ack = slot_poll_ack
+#define SLOT_OPS                                                     \
+	.has_slot = true, .close = slot_close, .bind = slot_bind,    \
+	.unbind = slot_unbind, .rest = slot_rest, .read = slot_read, \
+	.write = slot_write, .zero = slot_zero, .sync = slot_sync,   \
+	.info = slot_info, .poll_fd = slot_poll_fd, .poll_ack = slot_poll_ack
 
 const struct backend_ops backend_bar_swap = {
 	.name = "bar_swap",

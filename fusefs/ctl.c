@@ -152,8 +152,8 @@ static int parse_args(struct ctl_cmd *cmd, const struct word *args, size_t n)
 			return -EINVAL;
 		if (word_is(&args[0], "auto"))
 			return 0;
-		if (word_number(args[0].s, args[0].len, CTL_MAX_SLICE_MS,
-				&ms) || !ms)
+		if (word_number(args[0].s, args[0].len, CTL_MAX_SLICE_MS, &ms) ||
+		    !ms)
 			return -EINVAL;
 		cmd->slice_ms = (uint32_t)ms;
 		return 0;
@@ -214,8 +214,7 @@ int ctl_parse(enum ctl_scope scope, const char *line, size_t len,
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (!word_is(&words[0], verbs[i].name))
 			continue;
-		if (scope == CTL_SCOPE_ROOT ? !verbs[i].in_root :
-					      !verbs[i].in_die)
+		if (scope == CTL_SCOPE_ROOT ? !verbs[i].in_root : !verbs[i].in_die)
 			return -EINVAL;
 		parsed.verb = verbs[i].verb;
 		ret = parse_args(&parsed, words + 1, n - 1);

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTL_MAX_WRITE	4096	   /* bytes in one write(2) */
-#define CTL_MAX_WAIT_MS 86400000u /* one day */
+#define CTL_MAX_WRITE    4096 /* bytes in one write(2) */
+#define CTL_MAX_WAIT_MS  86400000u /* one day */
 #define CTL_MAX_SLICE_MS 10000u
 
 enum ctl_scope { CTL_SCOPE_ROOT, CTL_SCOPE_DIE };

@@ -77,7 +77,7 @@ struct fs {
 	struct backend be;
 	struct io_engine io;
 	struct node_table nodes; /* immutable */
-	bool is_announced;	 /* whoever started us knows that it works */
+	bool is_announced; /* whoever started us knows that it works */
 	const char *transport;
 
 	pthread_mutex_t attr_lock;
@@ -94,7 +94,7 @@ struct fs {
 
 	pthread_mutex_t error_lock;
 	struct fs_error errors[BACKEND_MAX_DIES]; /* under error_lock */
-	uint64_t error_seq;			  /* under error_lock */
+	uint64_t error_seq; /* under error_lock */
 
 	pthread_mutex_t watch_lock;
 	struct fs_watch *watches; /* under watch_lock, and their fields */

@@ -73,8 +73,8 @@ static void call_answer(struct io *io, ssize_t result, const void *data)
 		fs_attr_touch(call->fs, call->ino);
 		if (fs_inval_needed(call->fs, call->ino, true)) {
 			call->inval.ino = call->ino;
-			call->inval.off = (off_t)(io->dst ? io->dst_off :
-							    io->off);
+			call->inval.off =
+				(off_t)(io->dst ? io->dst_off : io->off);
 			call->inval.len = (off_t)io->len;
 			call->inval.then = on_inval;
 			fs_inval_queue(call->fs, &call->inval);

@@ -148,7 +148,7 @@ static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 	struct io *io = &run->call.io;
 	static const enum sched_op ops[] = {
 		[CTL_ACQUIRE] = SCHED_ACQUIRE, [CTL_RELEASE] = SCHED_RELEASE,
-		[CTL_PIN] = SCHED_PIN,	       [CTL_LEASE] = SCHED_LEASE,
+		[CTL_PIN] = SCHED_PIN,         [CTL_LEASE] = SCHED_LEASE,
 		[CTL_RESET] = SCHED_RESET,
 	};
 
@@ -205,9 +205,9 @@ static int prepare_flush(struct ctl_run *run, int die)
 
 static int prepare(struct ctl_run *run, const struct ctl_cmd *cmd)
 {
-	enum io_op op = cmd->verb == CTL_FLUSH ? IO_SYNC :
-			cmd->verb == CTL_ZERO  ? IO_ZERO :
-						 IO_SLOT;
+	enum io_op op = cmd->verb == CTL_FLUSH  ? IO_SYNC
+			: cmd->verb == CTL_ZERO ? IO_ZERO
+						: IO_SLOT;
 	struct fs *fs = run->call.fs;
 	int die = run->file->node->die;
 	struct io *io = &run->call.io;
@@ -238,8 +238,8 @@ static int prepare(struct ctl_run *run, const struct ctl_cmd *cmd)
 /* Returns true when the line has its result, false when it will come later. */
 static bool run_line(struct ctl_run *run)
 {
-	enum ctl_scope scope = run->file->node->die < 0 ? CTL_SCOPE_ROOT :
-							  CTL_SCOPE_DIE;
+	enum ctl_scope scope =
+		run->file->node->die < 0 ? CTL_SCOPE_ROOT : CTL_SCOPE_DIE;
 	struct ctl_cmd cmd;
 
 	run->line = ctl_line(run->text + run->pos, run->len - run->pos);
@@ -265,8 +265,7 @@ static void run_lines(struct ctl_run *run)
 	run_end(run);
 }
 
-void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf,
-		  size_t size)
+void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf, size_t size)
 {
 	int ret = ctl_check(buf, size);
 	struct ctl_run *run;

@@ -13,9 +13,9 @@
 #include "util.h"
 
 #define ENTRY_TIMEOUT_S 3600.0 /* the tree never changes */
-#define VRAM_BLKSIZE	((blksize_t)1 << 20)
-#define STATFS_BSIZE	4096
-#define STATFS_NAMEMAX	255
+#define VRAM_BLKSIZE    ((blksize_t)1 << 20)
+#define STATFS_BSIZE    4096
+#define STATFS_NAMEMAX  255
 
 static mode_t default_mode(enum node_kind kind)
 {
@@ -99,9 +99,9 @@ static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
 		st->st_nlink = n->kind == NODE_ROOT ? 3 + fs->nodes.n_dies : 2;
 	st->st_size = (off_t)node_len(fs, n);
 	st->st_blocks = st->st_size / 512;
-	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM ?
-				 VRAM_BLKSIZE :
-				 (blksize_t)STATFS_BSIZE;
+	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM
+				 ? VRAM_BLKSIZE
+				 : (blksize_t)STATFS_BSIZE;
 	pthread_mutex_lock(&fs->attr_lock);
 	st->st_mode = a->mode;
 	st->st_uid = a->uid;
@@ -203,8 +203,8 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 		a->atime = mask & FUSE_SET_ATTR_ATIME_NOW ? now : st->st_atim;
 	if (mask & FUSE_SET_ATTR_MTIME)
 		a->mtime = mask & FUSE_SET_ATTR_MTIME_NOW ? now : st->st_mtim;
-	if (mask & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID |
-		    FUSE_SET_ATTR_GID | FUSE_SET_ATTR_MTIME))
+	if (mask & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID |
+		    FUSE_SET_ATTR_MTIME))
 		a->ctime = now;
 	pthread_mutex_unlock(&fs->attr_lock);
 	fs_getattr(req, ino, fi);

@@ -22,8 +22,8 @@ bool fs_inval_needed(struct fs *fs, uint64_t ino, bool is_write)
 		return false;
 	/* A cached write keeps its pages locked until it is answered, and the
 	 * kernel updates them itself. */
-	return !is_write || (!fs->opts->cache &&
-			     fs->proto_minor < FUSE_MINOR_INVALIDATES);
+	return !is_write ||
+	       (!fs->opts->cache && fs->proto_minor < FUSE_MINOR_INVALIDATES);
 }
 
 void fs_inval_queue(struct fs *fs, struct fs_inval *job)

@@ -34,8 +34,7 @@ static bool is_memory(const struct fs_file *f)
 
 static bool is_status(const struct fs_file *f)
 {
-	return f->node->kind == NODE_STATUS ||
-	       f->node->kind == NODE_ROOT_STATUS;
+	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
 }
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
@@ -67,8 +66,8 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	if (!info.alive || info.state == BS_STATE_DEAD)
 		return -ENXIO;
 	f->io.die = die;
-	f->io.base = f->node->kind == NODE_RESMEM ? fs->be.dies[die].vram_bytes :
-						    0;
+	f->io.base =
+		f->node->kind == NODE_RESMEM ? fs->be.dies[die].vram_bytes : 0;
 	f->io.len = fs_vram_len(fs, f->node);
 	f->io.generation = info.generation;
 	f->io.nowait = f->flags & O_NONBLOCK;
@@ -148,8 +147,7 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		file_free(fs, f);
 }
 
-static void fs_release(fuse_req_t req, fuse_ino_t ino,
-		       struct fuse_file_info *fi)
+static void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
 	file_free(fuse_req_userdata(req), file_of(fi));
@@ -191,8 +189,8 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		pthread_mutex_unlock(&f->text_lock);
 		reply_text(req, copy, len, size, off);
 	} else {
-		text = ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT :
-						   CTL_SCOPE_DIE);
+		text = ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT
+						 : CTL_SCOPE_DIE);
 		reply_text(req, text, strlen(text), size, off);
 	}
 }
@@ -282,11 +280,10 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 
 	(void)ino;
 	if (!is_memory(f))
-		len = is_status(f) ?
-			      f->text_len :
-			      strlen(ctl_help(f->node->die < 0 ?
-						      CTL_SCOPE_ROOT :
-						      CTL_SCOPE_DIE));
+		len = is_status(f) ? f->text_len
+				   : strlen(ctl_help(f->node->die < 0
+							     ? CTL_SCOPE_ROOT
+							     : CTL_SCOPE_DIE));
 	if (off < 0 || (uint64_t)off >= len)
 		fuse_reply_err(req, ENXIO);
 	else if (whence == SEEK_DATA)

@@ -19,8 +19,7 @@
 
 static bool is_in_slot(const struct bs_info *info)
 {
-	return info->state == BS_STATE_ACTIVE ||
-	       info->state == BS_STATE_NO_VRAM;
+	return info->state == BS_STATE_ACTIVE || info->state == BS_STATE_NO_VRAM;
 }
 
 static const char *state_name(const struct bs_info *info)
@@ -170,7 +169,8 @@ static size_t root_text(struct fs *fs, char *buf)
 
 size_t fs_status_text(struct fs *fs, int die, char *buf)
 {
-	return die < 0 ? root_text(fs, buf) : die_text(fs, (unsigned int)die, buf);
+	return die < 0 ? root_text(fs, buf)
+		       : die_text(fs, (unsigned int)die, buf);
 }
 
 /* FNV-1a, 64 bit */
@@ -245,8 +245,7 @@ static bool is_watched(struct fs *fs, const struct fs_watch *watch)
 	return false;
 }
 
-void fs_status_poll(fuse_req_t req, struct fs_file *f,
-		    struct fuse_pollhandle *ph)
+void fs_status_poll(fuse_req_t req, struct fs_file *f, struct fuse_pollhandle *ph)
 {
 	struct fs *fs = fuse_req_userdata(req);
 	struct fuse_pollhandle *old = NULL;
@@ -295,8 +294,7 @@ void fs_status_forget(struct fs *fs, struct fs_file *f)
 }
 
 /* A handle whose die has changed, taken off its file; NULL if there is none. */
-static struct fuse_pollhandle *take_changed(struct fs *fs,
-					    const uint64_t *prints)
+static struct fuse_pollhandle *take_changed(struct fs *fs, const uint64_t *prints)
 {
 	struct fuse_pollhandle *ph = NULL;
 

@@ -20,8 +20,7 @@ uint64_t fs_vram_len(const struct fs *fs, const struct node *n)
 
 static void reply_err(struct fs_call *call, ssize_t result)
 {
-	log_debug("die=%u op %d: errno %zd", call->io.die, call->io.op,
-		  -result);
+	log_debug("die=%u op %d: errno %zd", call->io.die, call->io.op, -result);
 	fuse_reply_err(call->req, (int)-result);
 }
 
@@ -51,8 +50,7 @@ static void reply_plain(struct fs_call *call, ssize_t result, const void *data)
 		fuse_reply_err(call->req, 0);
 }
 
-static struct fs_call *new_call(fuse_req_t req, enum io_op op,
-				struct fs_file *f)
+static struct fs_call *new_call(fuse_req_t req, enum io_op op, struct fs_file *f)
 {
 	struct fs_call *call = fs_call_new(req, op, &f->io);
 
@@ -161,8 +159,7 @@ void fs_vram_copy(fuse_req_t req, struct fs_file *in, off_t off_in,
 	if (!call)
 		return;
 	call->io.off = from;
-	call->io.len = min_u64(min_u64(len, in->io.len - from),
-			       out->io.len - to);
+	call->io.len = min_u64(min_u64(len, in->io.len - from), out->io.len - to);
 	call->io.dst = &out->io;
 	call->io.dst_off = to;
 	call->io.req.nowait = in->io.nowait || out->io.nowait;

@@ -101,8 +101,10 @@ static int step_zero(struct io *io)
 	if (io->file)
 		mark_written(io->file);
 	readahead_touch(&eng->ra, io->die);
-	ret = backend_zero(eng->be, io->die, die_off(io->file, io->off) + io->done,
-			   n);
+	ret = backend_zero(eng->be, io->die,
+			   die_off(io->file, io->off) + io->done, n);
+	if (!ret && io->file && io->file->sync)
+		ret = backend_sync(eng->be, io->die);
 	readahead_touch(&eng->ra, io->die);
 	if (ret)
 		return ret;
@@ -171,6 +173,11 @@ static int step_copy(struct io *io)
 			at += n;
 	}
 	if (is_writing) {
+		if (at && io->dst->sync && (!ret || ret == -EINTR)) {
+			int err = backend_sync(eng->be, io->die);
+
+			ret = err ? err : ret;
+		}
 		readahead_touch(&eng->ra, io->die);
 		io->done = at;
 		return ret;

@@ -24,8 +24,7 @@
 /* written to by the daemon when the mount works, read by who started it */
 static int ready_fd = -1;
 
-static void on_libfuse_log(enum fuse_log_level level, const char *fmt,
-			   va_list ap)
+static void on_libfuse_log(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	char line[512];
 	size_t len;
@@ -111,13 +110,16 @@ static void say_why_no_backend(const struct options *o, int err)
 	if (!strcmp(o->backend, "sim"))
 		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
-		fprintf(stderr, "k80fs: %s: %s: run as root or as a member of group k80\n",
+		fprintf(stderr,
+			"k80fs: %s: %s: run as root or as a member of group k80\n",
 			o->device, why);
 	else if (err == EPROTO)
-		fprintf(stderr, "k80fs: %s: the module is of another version; install the one that came with k80fs\n",
+		fprintf(stderr,
+			"k80fs: %s: the module is of another version; install the one that came with k80fs\n",
 			o->device);
 	else
-		fprintf(stderr, "k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
+		fprintf(stderr,
+			"k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
 			o->device, why);
 }
 

@@ -16,8 +16,8 @@ static struct node *node_add(struct node_table *t, uint64_t ino,
 	return n;
 }
 
-void node_init(struct node_table *t, unsigned int n_dies,
-	       const char (*bdf)[16], const bool *has_resmem)
+void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
+	       const bool *has_resmem)
 {
 	static const struct {
 		enum node_kind kind;
@@ -66,8 +66,8 @@ const struct node *node_get(const struct node_table *t, uint64_t ino)
 	return &t->nodes[ino];
 }
 
-const struct node *node_next(const struct node_table *t,
-			     const struct node *dir, size_t *pos)
+const struct node *node_next(const struct node_table *t, const struct node *dir,
+			     size_t *pos)
 {
 	while (++*pos < NODE_TABLE_LEN) {
 		const struct node *n = &t->nodes[*pos];
@@ -79,8 +79,8 @@ const struct node *node_next(const struct node_table *t,
 	return NULL;
 }
 
-const struct node *node_find(const struct node_table *t,
-			     const struct node *dir, const char *name)
+const struct node *node_find(const struct node_table *t, const struct node *dir,
+			     const char *name)
 {
 	const struct node *n;
 	size_t pos = 0;

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAX_DIES  16
-#define NODE_NAME_LEN  24
-#define NODE_ROOT_INO  1 /* = FUSE_ROOT_ID */
-#define NODE_PER_DIE   16 /* inode numbers a die takes; die N starts at 16 (N + 1) */
+#define NODE_MAX_DIES 16
+#define NODE_NAME_LEN 24
+#define NODE_ROOT_INO 1 /* = FUSE_ROOT_ID */
+#define NODE_PER_DIE \
+	16 /* inode numbers a die takes; die N starts at 16 (N + 1) */
 #define NODE_TABLE_LEN (NODE_PER_DIE * (NODE_MAX_DIES + 1))
 
 enum node_kind {
@@ -61,23 +62,23 @@ struct node_table {
  * @bdf:        PCI address of each die
  * @has_resmem: whether each die has a carve-out
  */
-void node_init(struct node_table *t, unsigned int n_dies,
-	       const char (*bdf)[16], const bool *has_resmem);
+void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
+	       const bool *has_resmem);
 
 /** node_get() - an inode by number, NULL if there is none */
 const struct node *node_get(const struct node_table *t, uint64_t ino);
 
 /** node_find() - a child by name, NULL if there is none */
-const struct node *node_find(const struct node_table *t,
-			     const struct node *dir, const char *name);
+const struct node *node_find(const struct node_table *t, const struct node *dir,
+			     const char *name);
 
 /**
  * node_next() - walk a folder
  * @pos: 0 at first; updated
  * Return: the next child, NULL at the end.
  */
-const struct node *node_next(const struct node_table *t,
-			     const struct node *dir, size_t *pos);
+const struct node *node_next(const struct node_table *t, const struct node *dir,
+			     size_t *pos);
 
 /** node_is_dir() - whether it is a folder */
 bool node_is_dir(const struct node *n);

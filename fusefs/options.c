@@ -2,8 +2,8 @@
 #include "options.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <fuse_lowlevel.h>
+#include <grp.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,7 +27,10 @@ struct raw {
 	int bad;
 };
 
-#define RAW(t, field) { t, offsetof(struct raw, field), 0 }
+#define RAW(t, field)                             \
+	{                                         \
+		t, offsetof(struct raw, field), 0 \
+	}
 
 static const struct fuse_opt specs[] = {
 	RAW("backend=%s", backend),
@@ -102,7 +105,8 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		}
 		o->mountpoint = realpath(arg, NULL);
 		if (!o->mountpoint && errno == ENOTCONN) {
-			fprintf(stderr, "k80fs: %s: a dead mount is in the way; run: fusermount3 -uz %s\n",
+			fprintf(stderr,
+				"k80fs: %s: a dead mount is in the way; run: fusermount3 -uz %s\n",
 				arg, arg);
 			raw->bad = 1;
 		} else if (!o->mountpoint) {
@@ -110,14 +114,14 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 				strerror(errno));
 			raw->bad = 1;
 		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
-			fprintf(stderr, "k80fs: mount point %s: not a directory\n",
-				arg);
+			fprintf(stderr,
+				"k80fs: mount point %s: not a directory\n", arg);
 			raw->bad = 1;
 		}
 		return 0;
 	default:
-		fprintf(stderr, "k80fs: unknown option '%s'; see k80fs --help\n",
-			arg);
+		fprintf(stderr,
+			"k80fs: unknown option '%s'; see k80fs --help\n", arg);
 		raw->bad = 1;
 		return 0;
 	}
@@ -150,8 +154,7 @@ static int parse_numbers(struct raw *raw)
 		o->wait_ms = (uint32_t)v;
 	}
 	if (raw->timeslice && strcmp(raw->timeslice, "auto")) {
-		if (number("timeslice", raw->timeslice, 10, CTL_MAX_SLICE_MS,
-			   &v))
+		if (number("timeslice", raw->timeslice, 10, CTL_MAX_SLICE_MS, &v))
 			return -EINVAL;
 		if (!v) {
 			fprintf(stderr, "k80fs: bad value in -o timeslice=0\n");
@@ -186,12 +189,9 @@ static int sim_device(struct raw *raw)
 		const char *key;
 		const char *value;
 	} parts[] = {
-		{ "dies", raw->sim_dies },
-		{ "vram", raw->sim_vram },
-		{ "resmem", raw->sim_resmem },
-		{ "swap_us", raw->sim_swap_us },
-		{ "dir", raw->sim_dir },
-		{ "ctl", raw->sim_ctl },
+		{ "dies", raw->sim_dies },     { "vram", raw->sim_vram },
+		{ "resmem", raw->sim_resmem }, { "swap_us", raw->sim_swap_us },
+		{ "dir", raw->sim_dir },       { "ctl", raw->sim_ctl },
 	};
 	size_t len = sizeof("sim:");
 	bool first = true;
@@ -199,8 +199,15 @@ static int sim_device(struct raw *raw)
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].value)
-			len += strlen(parts[i].key) + strlen(parts[i].value) +
-			       2;
+			len += strlen(parts[i].key) + strlen(parts[i].value) + 2;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (parts[i].value && strchr(parts[i].value, ',')) {
+			fprintf(stderr,
+				"k80fs: -o sim_%s=%s: no comma may be in it\n",
+				parts[i].key, parts[i].value);
+			return -EINVAL;
+		}
+	}
 	device = malloc(len);
 	if (!device)
 		return -ENOMEM;
@@ -229,13 +236,15 @@ static int parse_backend(struct raw *raw)
 		return -ENOMEM;
 	if (!strcmp(o->backend, "sim")) {
 		if (raw->device) {
-			fprintf(stderr, "k80fs: -o device= belongs to backend=bar_swap\n");
+			fprintf(stderr,
+				"k80fs: -o device= belongs to backend=bar_swap\n");
 			return -EINVAL;
 		}
 		return sim_device(raw);
 	}
 	if (strcmp(o->backend, "bar_swap")) {
-		fprintf(stderr, "k80fs: unknown backend '%s'; there are bar_swap and sim\n",
+		fprintf(stderr,
+			"k80fs: unknown backend '%s'; there are bar_swap and sim\n",
 			o->backend);
 		return -EINVAL;
 	}
@@ -311,7 +320,8 @@ int options_parse(struct options *o, struct fuse_args *args)
 	if (ret || o->show_help || o->show_version)
 		goto out;
 	if (!o->mountpoint) {
-		fprintf(stderr, "k80fs: no mount point given; see k80fs --help\n");
+		fprintf(stderr,
+			"k80fs: no mount point given; see k80fs --help\n");
 		ret = -EINVAL;
 		goto out;
 	}

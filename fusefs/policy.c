@@ -49,8 +49,8 @@ static int longest_waiting(const struct policy *p, int except)
 	for (int die = 0; die < POLICY_MAX_DIES; die++) {
 		if (die == except || !p->dies[die].waiting)
 			continue;
-		if (best < 0 || p->dies[die].waiting_since <
-					p->dies[best].waiting_since)
+		if (best < 0 ||
+		    p->dies[die].waiting_since < p->dies[best].waiting_since)
 			best = die;
 	}
 	return best;
@@ -105,8 +105,7 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	if (!p->evict && !p->draining && now < p->slice_end) {
 		if (d->running) {
 			/* an idle die is noticed one grace later at most */
-			keep.wake = MIN(p->slice_end,
-					now + policy_grace_ns(p));
+			keep.wake = MIN(p->slice_end, now + policy_grace_ns(p));
 			return keep;
 		}
 		idle_end = d->last_done + policy_grace_ns(p);

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define POLICY_MAX_DIES 16
-#define POLICY_NEVER	UINT64_MAX
+#define POLICY_NEVER    UINT64_MAX
 
 /* slice = 20 swaps loses 5 % of the slot to swapping; the floors keep cheap
  * swaps from thrashing (measured with 1 MiB readers, swaps of 0.2 to 5 ms) */
@@ -30,12 +30,12 @@
 #define POLICY_MIN_SLICE_NS 5000000ULL
 #define POLICY_MIN_GRACE_NS 1000000ULL
 /* A reset inside a swap (a second and more) is no measure of the next one. */
-#define POLICY_MAX_SWAP_NS  50000000ULL
+#define POLICY_MAX_SWAP_NS 50000000ULL
 
 enum policy_evict {
 	POLICY_STAY,
 	POLICY_REBIND, /* swap to itself: looked at again, or reset */
-	POLICY_OUT,    /* the slot becomes vacant */
+	POLICY_OUT, /* the slot becomes vacant */
 };
 
 /**
@@ -62,16 +62,16 @@ struct policy {
 	uint64_t swap_ns;
 	uint64_t slice_set;
 	struct policy_die {
-		uint32_t waiting;	/* parked requests */
-		uint32_t running;	/* requests that keep it in */
+		uint32_t waiting; /* parked requests */
+		uint32_t running; /* requests that keep it in */
 		uint64_t waiting_since; /* oldest turn not yet given */
 		uint64_t last_done;
 	} dies[POLICY_MAX_DIES];
 };
 
 enum policy_action {
-	POLICY_KEEP,   /* nothing to do until @wake, or until something happens */
-	POLICY_SWAP,   /* bring @die in now */
+	POLICY_KEEP, /* nothing to do until @wake, or until something happens */
+	POLICY_SWAP, /* bring @die in now */
 	POLICY_VACATE, /* take @die, the active one, out now */
 };
 
@@ -105,8 +105,7 @@ static inline void policy_start(struct policy *p, unsigned int die)
  * policy_done() - it ended
  * Return: true if that was the last one a drain waits for.
  */
-static inline bool policy_done(struct policy *p, unsigned int die,
-			       uint64_t now)
+static inline bool policy_done(struct policy *p, unsigned int die, uint64_t now)
 {
 	p->dies[die].last_done = now;
 	return !--p->dies[die].running && p->draining;

@@ -20,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READAHEAD_LEN	 ((size_t)16 << 20) /* bytes read on */
-#define READAHEAD_MAX	 2		    /* buffers in all */
-#define READAHEAD_MAX_NS 1000000000ULL	    /* how old it may be */
-#define READAHEAD_DIES	 16
+#define READAHEAD_LEN    ((size_t)16 << 20) /* bytes read on */
+#define READAHEAD_MAX    2 /* buffers in all */
+#define READAHEAD_MAX_NS 1000000000ULL /* how old it may be */
+#define READAHEAD_DIES   16
 
 /**
  * struct readahead_pool - what all files share

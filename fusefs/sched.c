@@ -70,8 +70,7 @@ void sched_note_locked(struct sched *s, const struct sched_req *req, int error)
 	}
 	snprintf(s->notes[req->die], SCHED_NOTE_LEN, "%s die %d: %s: %s", when,
 		 req->die,
-		 error == -EBUSY ? "refused without waiting" :
-				   "gave up waiting",
+		 error == -EBUSY ? "refused without waiting" : "gave up waiting",
 		 why);
 	s->note_counts[req->die]++;
 	s->is_changed = true;
@@ -114,9 +113,9 @@ int sched_try(struct sched *s, struct sched_req *req)
 	int ret = -EAGAIN;
 
 	if (!s->be->ops->has_slot)
-		return req->op == SCHED_PIN || req->op == SCHED_LEASE ?
-			       -EOPNOTSUPP :
-			       0;
+		return req->op == SCHED_PIN || req->op == SCHED_LEASE
+			       ? -EOPNOTSUPP
+			       : 0;
 	sched_take(&s->lock);
 	if (s->is_stopping) {
 		ret = -ENODEV;
@@ -330,8 +329,7 @@ int sched_stop(struct sched *s)
 	 * end of the process interrupts the call. */
 	clock_gettime(CLOCK_REALTIME, &patience);
 	patience.tv_sec += 2;
-	return pthread_timedjoin_np(s->slot_thread, NULL, &patience) ? -EBUSY :
-								       0;
+	return pthread_timedjoin_np(s->slot_thread, NULL, &patience) ? -EBUSY : 0;
 }
 
 void sched_free(struct sched *s)

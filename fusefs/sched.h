@@ -20,16 +20,16 @@
 struct sched;
 
 enum sched_op {
-	SCHED_IO,      /* run with the die in; then sched_put() */
-	SCHED_SYNC,    /* the same if it is in, SCHED_NOTHING if it is out */
+	SCHED_IO, /* run with the die in; then sched_put() */
+	SCHED_SYNC, /* the same if it is in, SCHED_NOTHING if it is out */
 	SCHED_ACQUIRE, /* put it in, look at it again if it is in */
-	SCHED_PIN,     /* put it in, keep it until unpin or release */
-	SCHED_LEASE,   /* the same until sched_drop() */
+	SCHED_PIN, /* put it in, keep it until unpin or release */
+	SCHED_LEASE, /* the same until sched_drop() */
 	SCHED_RELEASE, /* take it out, ends its pin and leases */
-	SCHED_RESET,   /* put it in with a secondary bus reset first */
+	SCHED_RESET, /* put it in with a secondary bus reset first */
 };
 
-#define SCHED_NOTHING 1
+#define SCHED_NOTHING  1
 #define SCHED_COMM_LEN 16
 #define SCHED_NOTE_LEN 192
 

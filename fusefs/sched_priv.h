@@ -12,8 +12,9 @@
 #include "sched.h"
 #include "util.h"
 
-#define SCHED_REST_NS  (100 * NSEC_PER_MSEC) /* idle before others may take it */
-#define SCHED_RETRY_NS (10 * NSEC_PER_MSEC)  /* between tries at a foreign lease */
+#define SCHED_REST_NS (100 * NSEC_PER_MSEC) /* idle before others may take it */
+#define SCHED_RETRY_NS \
+	(10 * NSEC_PER_MSEC) /* between tries at a foreign lease */
 
 struct CAPABILITY sched_lock {
 	pthread_mutex_t mutex;
@@ -50,7 +51,7 @@ struct sched {
 	struct sched_lock lock; /* guards all below */
 	struct policy policy;
 	struct req_list parked[POLICY_MAX_DIES]; /* need their die in */
-	struct req_list control;		 /* RELEASE and SYNC */
+	struct req_list control; /* RELEASE and SYNC */
 	bool suspect[POLICY_MAX_DIES];
 	bool is_stopping;
 	bool is_changed;
@@ -66,8 +67,8 @@ struct sched {
 	struct sched_hold *leases;
 	bool foreign; /* another process leases the slot */
 	uint64_t retry_at; /* no swap in before that */
-	uint64_t look_at;  /* next look for waiters in other processes */
-	uint64_t blocked_ns;	/* time blocked by holds, up to ... */
+	uint64_t look_at; /* next look for waiters in other processes */
+	uint64_t blocked_ns; /* time blocked by holds, up to ... */
 	uint64_t blocked_since; /* ... here; 0 while nothing blocks */
 
 	/* the slot thread's one job */

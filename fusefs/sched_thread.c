@@ -148,9 +148,9 @@ static void job_start_locked(struct sched *s, enum job_kind kind, int die)
 {
 	s->job = kind;
 	s->job_die = (unsigned int)die;
-	s->job_flags = kind == JOB_BIND && wants_reset(&s->parked[die]) ?
-			       BS_FORCE_SBR :
-			       0;
+	s->job_flags = kind == JOB_BIND && wants_reset(&s->parked[die])
+			       ? BS_FORCE_SBR
+			       : 0;
 	s->job_state = JOB_READY;
 	s->suspect[die] = false;
 	pthread_cond_signal(&s->job_wake);
@@ -190,8 +190,8 @@ static bool pick_released(struct sched *s, struct sched_req *req, void *arg,
 	return req->op == SCHED_RELEASE && req->is_started;
 }
 
-static void job_ended_locked(struct sched *s, struct req_list *out,
-			     uint64_t now) REQUIRES(s->lock)
+static void job_ended_locked(struct sched *s, struct req_list *out, uint64_t now)
+	REQUIRES(s->lock)
 {
 	s->job_state = JOB_IDLE;
 	s->is_changed = true;
@@ -441,8 +441,7 @@ static void report(struct sched *s, enum job_kind kind, unsigned int die,
 {
 	struct bs_info info;
 
-	if (!result || result == -EAGAIN ||
-	    backend_info(s->be, die, &info))
+	if (!result || result == -EAGAIN || backend_info(s->be, die, &info))
 		return;
 	log_warn("die=%u %s failed: errno %d: %s", die,
 		 kind == JOB_BIND ? "acquire" : "release", -result,

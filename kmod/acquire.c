@@ -48,7 +48,7 @@ static bool is_to_reset(struct bs_die *die, u32 flags)
 static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 {
 	struct bs_slot *slot = to->slot;
-	struct bs_die *from = slot->active;
+	struct bs_die *from = READ_ONCE(slot->active);
 	u32 dies = BIT(to->id) | (from ? BIT(from->id) : 0);
 	unsigned int how = BS_HW_SIGNALS;
 	int ret;
@@ -107,10 +107,10 @@ static int evict(struct bs_die *die, const struct bs_change *change)
 	if (change->reg && bs_die_answers(die) && bs_die_was_reset(die))
 		bs_info_lost(die);
 	if (change->reg)
-		bs_die_error(die,
-			     "%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
-			     die->info.bdf, change->reg, change->wanted,
-			     change->got);
+		bs_die_error(
+			die,
+			"%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
+			die->info.bdf, change->reg, change->wanted, change->got);
 	bs_slot_lock_map(die->slot);
 	bs_slot_take_out_locked(die->slot);
 	bs_slot_unlock_map(die->slot);
@@ -157,7 +157,7 @@ static int acquire(struct bs_die *die, u32 flags, bool *swapped)
 	ret = lock_slot(slot);
 	if (ret)
 		return ret;
-	*swapped = slot->active != die || flags & BS_ACQUIRE_FORCE_SBR;
+	*swapped = READ_ONCE(slot->active) != die || flags & BS_ACQUIRE_FORCE_SBR;
 	ret = *swapped ? swap_round(die, flags, &reset) : reacquire(die);
 	mutex_unlock(&slot->lock);
 	if (ret || !reset)
@@ -203,8 +203,7 @@ int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
 		flags |= BS_ACQUIRE_NOWAIT;
 	if (slot->is_dry)
 		flags |= BS_ACQUIRE_DRY_RUN;
-	if (flags & BS_ACQUIRE_FORCE_SBR &&
-	    bs_lease_is_foreign(slot, client, die))
+	if (flags & BS_ACQUIRE_FORCE_SBR && bs_lease_is_foreign(slot, client, die))
 		return -EBUSY;
 	ret = bs_turn_take(slot, client, true, flags & BS_ACQUIRE_NOWAIT);
 	if (ret)

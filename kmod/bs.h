@@ -42,18 +42,18 @@
 #include "uapi/bar_swap.h"
 #include "window.h"
 
-#define BS_RELEASE	"1.0"
-#define BS_MAX_DEPTH	8 /* bridges above a die, the root port included */
-#define BS_MAX_IDS	16
-#define BS_CFG_DWORDS	16 /* the header every PCI function has */
+#define BS_RELEASE    "1.0"
+#define BS_MAX_DEPTH  8 /* bridges above a die, the root port included */
+#define BS_MAX_IDS    16
+#define BS_CFG_DWORDS 16 /* the header every PCI function has */
 
 /* GPU registers, offsets into BAR0. Source: envytools, nouveau. */
-#define BS_REG_BOOT	0x000000 /* chip id */
-#define BS_REG_PRAMIN	0x001700 /* VRAM address >> 16 of the window below */
-#define BS_REG_BAR1	0x001704 /* bit 31: BAR1 through the GPU's MMU */
-#define BS_BAR1_VM	BIT(31)
-#define BS_PRAMIN	0x700000 /* 1 MiB of VRAM */
-#define BS_PRAMIN_END	0x800000
+#define BS_REG_BOOT   0x000000 /* chip id */
+#define BS_REG_PRAMIN 0x001700 /* VRAM address >> 16 of the window below */
+#define BS_REG_BAR1   0x001704 /* bit 31: BAR1 through the GPU's MMU */
+#define BS_BAR1_VM    BIT(31)
+#define BS_PRAMIN     0x700000 /* 1 MiB of VRAM */
+#define BS_PRAMIN_END 0x800000
 
 /* A resource as found at load. */
 struct bs_res {
@@ -205,7 +205,7 @@ struct bs_slot {
 	struct bs_reset reset;
 
 	struct rw_semaphore map_lock;
-	struct bs_die *active; /* map_lock; NULL: vacant */
+	struct bs_die *active; /* map_lock; a hint under lock; NULL: vacant */
 	bool is_swapping; /* a swap has or wants map_lock. hint, no lock */
 
 	spinlock_t info_lock;
@@ -411,9 +411,9 @@ void bs_restore_all(struct bs_slot *slot);
  * Return: 0; -EBUSY not within 75 s, or NOWAIT; -ERESTARTNOHAND a signal.
  */
 int bs_hw_lock(struct bs_slot *slot, u32 dies, unsigned int flags);
-#define BS_HW_NOWAIT	BIT(0)
-#define BS_HW_SIGNALS	BIT(1) /* a signal ends the wait */
-#define BS_HW_ANYWAY	BIT(2) /* after 75 s go on with what could be had */
+#define BS_HW_NOWAIT  BIT(0)
+#define BS_HW_SIGNALS BIT(1) /* a signal ends the wait */
+#define BS_HW_ANYWAY  BIT(2) /* after 75 s go on with what could be had */
 void bs_hw_unlock(struct bs_slot *slot, u32 dies);
 
 /* chain.c */
@@ -431,6 +431,7 @@ int bs_chain_enable(struct bs_die *die);
 
 /**
  * bs_chain_disable() - take a die out of the slot
+ * @is_quiet: an earlier error is the one to keep
  *
  * Goes on after an error: what can be closed is closed. A die that is gone is
  * not touched, its surviving bridges are.
@@ -495,7 +496,7 @@ void bs_unclaim_all(struct bs_die *die);
 
 /* quiesce.c */
 
-#define BS_SLOT_BARS	3
+#define BS_SLOT_BARS 3
 extern const int bs_slot_bars[BS_SLOT_BARS];
 u64 bs_slot_bar_addr(const struct bs_slot *slot, int bar);
 u64 bs_slot_bar_size(const struct bs_slot *slot, int bar);

@@ -83,8 +83,8 @@ static bool is_64bit(struct bs_die *die, int bar)
 /* A BAR's place as the bus counts. */
 static u64 bar_bus_addr(struct bs_die *die, int bar)
 {
-	struct resource place = DEFINE_RES_MEM(
-		bs_slot_bar_addr(die->slot, bar), die->bar_size[bar]);
+	struct resource place = DEFINE_RES_MEM(bs_slot_bar_addr(die->slot, bar),
+					       die->bar_size[bar]);
 	struct pci_bus_region region;
 
 	pcibios_resource_to_bus(die->dev.pdev->bus, &region, &place);
@@ -106,8 +106,8 @@ static int program(const struct bs_cfg *c)
 		struct bs_bridge *br = die->path[k];
 		struct resource room[2] = {
 			DEFINE_RES_MEM(slot->nonpref.start,
-				       slot->nonpref.end -
-					       slot->nonpref.start + 1),
+				       slot->nonpref.end - slot->nonpref.start +
+					       1),
 			DEFINE_RES_MEM(slot->pref.start,
 				       slot->pref.end - slot->pref.start + 1),
 		};
@@ -244,10 +244,6 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet)
 	int ret = 0;
 
 	lockdep_assert_held_write(&slot->map_lock);
-	/* What was written before the zap reaches the die before it leaves. */
-	wmb();
-	if (!die->dev.is_gone)
-		bs_regs_answer(slot);
 	unprogram(&c, &ret);
 	bs_unclaim_all(die);
 	free_memtype(slot);
@@ -277,9 +273,8 @@ bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change)
 			BS_BAR_MASK, change) &&
 	       reads_as(die, PCI_BASE_ADDRESS_1, lower_32_bits(bar1),
 			BS_BAR_MASK, change) &&
-	       (!is_64bit(die, 1) ||
-		reads_as(die, PCI_BASE_ADDRESS_2, upper_32_bits(bar1), ~0u,
-			 change));
+	       (!is_64bit(die, 1) || reads_as(die, PCI_BASE_ADDRESS_2,
+					      upper_32_bits(bar1), ~0u, change));
 }
 
 bool bs_die_was_reset(struct bs_die *die)

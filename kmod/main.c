@@ -199,8 +199,8 @@ static int __init bar_swap_init(void)
 	ret = find_all();
 	if (ret)
 		goto out_forget;
-	slot->regs = ioremap(slot->geom.bar0,
-			     min_t(u64, bar0_size, BS_PRAMIN_END));
+	slot->regs =
+		ioremap(slot->geom.bar0, min_t(u64, bar0_size, BS_PRAMIN_END));
 	if (!slot->regs) {
 		ret = -ENOMEM;
 		goto out_bus;

@@ -183,9 +183,10 @@ static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,
 		if (slot->active == die || die->dev.is_gone)
 			break;
 		die->has_leftover = true;
-		bs_die_error(die,
-			     "%s: driver %s unbinds while the die is out: acquire the die first",
-			     die->info.bdf, die->info.driver);
+		bs_die_error(
+			die,
+			"%s: driver %s unbinds while the die is out: acquire the die first",
+			die->info.bdf, die->info.driver);
 		break;
 	case BUS_NOTIFY_UNBOUND_DRIVER:
 	case BUS_NOTIFY_DRIVER_NOT_BOUND:
@@ -302,8 +303,7 @@ static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
  * A kernel that is started by kexec should find what we found. A bound driver
  * is shut down after this and needs its BARs: then all stays as it is.
  */
-static int reboot_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
 	u32 i;

@@ -32,8 +32,7 @@ static struct resource *find_window(struct pci_bus *root, struct bs_range r,
  * still under the rescan lock. The placeholder's claim is the final word.
  */
 static struct resource *find_conflict(struct bs_slot *slot,
-				      struct resource *window,
-				      struct bs_range r)
+				      struct resource *window, struct bs_range r)
 {
 	struct resource *res;
 
@@ -47,8 +46,7 @@ static struct resource *find_conflict(struct bs_slot *slot,
 
 static int check_ram(struct bs_range r)
 {
-	if (region_intersects(r.start, r.end - r.start + 1,
-			      IORESOURCE_SYSTEM_RAM,
+	if (region_intersects(r.start, r.end - r.start + 1, IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) == REGION_DISJOINT)
 		return 0;
 	pr_err("slot %#llx-%#llx lies over System RAM\n", r.start, r.end);

@@ -42,8 +42,7 @@ void bs_slot_revoke_locked(struct bs_slot *slot)
 	lockdep_assert_held_write(&slot->map_lock);
 	if (slot->active)
 		unmap_mapping_range(slot->inode->i_mapping,
-				    (loff_t)slot->active->id
-					    << BS_MMAP_DIE_SHIFT,
+				    (loff_t)slot->active->id << BS_MMAP_DIE_SHIFT,
 				    PAGE_ALIGN(slot->region.usemem_len), 1);
 }
 
@@ -70,6 +69,10 @@ void bs_slot_take_out_locked(struct bs_slot *slot)
 	lockdep_assert_held_write(&slot->map_lock);
 	if (!die)
 		return;
+	/* What was written before the zap reaches the die before it leaves. */
+	wmb();
+	if (!die->dev.is_gone)
+		bs_regs_answer(slot);
 	/* What did not read back is reported; a stuck port is tried again. */
 	bs_chain_disable(die, false);
 	bs_info_swapped(die, false);
@@ -121,11 +124,12 @@ int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait)
 	mutex_lock(&slot->lock);
 	if (slot->active != die)
 		ret = 0;
-	else if (bs_lease_is_foreign(slot, client, die) || bs_slot_has_driver(die, die))
+	else if (bs_lease_is_foreign(slot, client, die) ||
+		 bs_slot_has_driver(die, die))
 		ret = -EBUSY;
 	else
-		ret = bs_slot_vacate(slot,
-			     BS_HW_SIGNALS | (nowait ? BS_HW_NOWAIT : 0));
+		ret = bs_slot_vacate(slot, BS_HW_SIGNALS |
+						   (nowait ? BS_HW_NOWAIT : 0));
 	mutex_unlock(&slot->lock);
 	bs_turn_give(slot);
 	return ret;

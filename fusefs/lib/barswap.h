@@ -161,17 +161,17 @@ struct bs_health {
 int bs_check(bs_context *ctx, int die_id, struct bs_health *health);
 
 enum bs_state {
-	BS_STATE_IDLE,	   /* not in the slot */
-	BS_STATE_ACTIVE,   /* in the slot */
-	BS_STATE_DEAD,	   /* does not answer, or removed */
-	BS_STATE_NO_VRAM,  /* in the slot; its memory is not initialised */
+	BS_STATE_IDLE, /* not in the slot */
+	BS_STATE_ACTIVE, /* in the slot */
+	BS_STATE_DEAD, /* does not answer, or removed */
+	BS_STATE_NO_VRAM, /* in the slot; its memory is not initialised */
 	BS_STATE_UNUSABLE, /* its chain carries a foreign device */
 };
 
 enum bs_mode {
-	BS_MODE_UNKNOWN,  /* never been in the slot */
+	BS_MODE_UNKNOWN, /* never been in the slot */
 	BS_MODE_PHYSICAL, /* BAR1 offset 0 is VRAM offset 0 */
-	BS_MODE_VIRTUAL,  /* BAR1 goes through the GPU's own page tables */
+	BS_MODE_VIRTUAL, /* BAR1 goes through the GPU's own page tables */
 };
 
 /**

@@ -197,8 +197,7 @@ static int map_die_locked(struct module_dev *m, int die)
 	if (ret)
 		return ret;
 	all = req.vram_bytes + req.resmem_bytes;
-	addr = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    m->fd, off);
+	addr = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, off);
 	if (addr == MAP_FAILED)
 		return -errno;
 	m->map[die].addr = addr;

@@ -217,8 +217,7 @@ static int open_conf(const struct sim_conf *conf, struct bs_dev **dev)
 
 	if (!s)
 		return -ENOMEM;
-	ret = bs_region_compute(conf->vram_bytes, conf->resmem_bytes,
-				&s->region);
+	ret = bs_region_compute(conf->vram_bytes, conf->resmem_bytes, &s->region);
 	if (ret) {
 		free(s);
 		return ret;

@@ -11,6 +11,11 @@
 
 #include "dev_sim.h"
 
+/* include/uapi/linux/mman.h, Linux 5.7; glibc has it from 2.32 */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 #define DEFAULT_TMPDIR "/var/tmp"
 
 /* A sparse file nobody else can open. */

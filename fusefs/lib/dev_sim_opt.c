@@ -118,9 +118,9 @@ static const struct {
 	const char *name;
 	int (*set)(struct sim_conf *conf, char *value);
 } options_known[] = {
-	{ "dies", set_dies },	    { "vram", set_vram },
-	{ "resmem", set_resmem },   { "swap_us", set_swap_us },
-	{ "dir", set_dir },	    { "ctl", set_ctl },
+	{ "dies", set_dies },     { "vram", set_vram },
+	{ "resmem", set_resmem }, { "swap_us", set_swap_us },
+	{ "dir", set_dir },       { "ctl", set_ctl },
 };
 
 static int set_option(struct sim_conf *conf, char *item)

@@ -42,5 +42,6 @@ fi
 # would keep our daemons alive after we unmount
 private=()
 [ "$(id -u)" -ne 0 ] || private=(unshare --mount --propagation private)
-exec "${private[@]}" python3 "$here/bench.py" --client "$out/cb" --k80fs "$b/k80fs" \
+exec "${private[@]}" python3 -B "$here/bench.py" --client "$out/cb" \
+	--k80fs "$b/k80fs" \
 	--hp "$peers/passthrough_hp" --out "$out" "$@"

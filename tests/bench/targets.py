@@ -31,8 +31,9 @@ class Files:
 
     pid = None
 
-    def __init__(self, name, folder, extra=()):
+    def __init__(self, name, folder, extra=(), cells=""):
         self.name = name
+        self.cells = cells  # how the names of the cells it takes part in begin
         self.folder = folder
         self.client_args = list(extra)
 

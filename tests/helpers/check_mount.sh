@@ -89,8 +89,8 @@ test_sloppy_knows_the_options_of_k80fs()
 	local k80fs=$TOP/build/k80fs
 
 	[ -x "$k80fs" ] || skip "needs build/k80fs"
-	"$k80fs" --help | grep '^  -o ' | grep -oE '[a-z_]+(=|  )|-o [a-z_]+' |
-		sed 's/^-o //; s/[= ]*$//' | sort -u >of_k80fs
+	"$k80fs" --help | grep '^  -o ' | grep -oE '(-o |,)[a-z_]+' |
+		sed 's/^-o //; s/^,//' | sort -u >of_k80fs
 	sed -n "/^KNOWN=/,/'$/p" "$HELPERS/mount.k80fs" | sed "s/^KNOWN=//" |
 		tr -d "'" | tr -s '\t ' '\n' | grep . | sort -u >of_helper
 	[ -s of_helper ] || die "no KNOWN in mount.k80fs"

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 mount_sim
 c=$(die 0)/ctl
+acquires=$(status 0 acquires)
 
 while read -r line; do
 	t "$c" w "puts,$line\n:EINVAL" "puts,$line:EINVAL"
@@ -55,7 +56,7 @@ t "$M/ctl" w "puts,acquire\n:EINVAL" "puts,pin\n:EINVAL" "puts,zero\n:EINVAL" \
 	"puts,timeslice 5x\n:EINVAL" "puts,timeslice -5\n:EINVAL" \
 	"puts,timeslice 5 6\n:EINVAL" "puts,timeslice Auto\n:EINVAL"
 expect_status root active none
-expect_status 0 acquires "$(status 1 acquires)"
+expect_status 0 acquires "$acquires"
 expect_status 0 hold none
 expect_error "Invalid argument" bash -c "echo bogus >'$c'"
 expect_error "Invalid argument" tee "$c" <<<"acquire 7"

@@ -29,6 +29,10 @@ fi
 export K80_TEST_WORK
 W=$K80_TEST_WORK
 export TMPDIR=$W
+K80FS=$(realpath "$K80FS")
+BIN=$(realpath "$BIN")
+# fio leaves files where it runs
+cd "$W"
 
 fail() {
 	echo "FAILED: $*" >&2
@@ -84,6 +88,10 @@ mount_sim() {
 		opts+=$(without_sim_options "$@")
 	fi
 	mount_at "$M" "$opts"
+	# the module keeps a die in from one daemon to the next
+	if [ "$K80FS_BACKEND" != sim ] && [[ ,$opts, != *,ro,* ]]; then
+		echo release >"$M/ctl"
+	fi
 	CAP=$(status 0 vram_bytes)
 	# shellcheck disable=SC2034 # for the scripts
 	N=$(root_status dies)
@@ -123,6 +131,19 @@ is_mounted() {
 		/proc/self/mountinfo
 }
 
+# threads_of PID: what each thread of a process that hangs is doing
+threads_of() {
+	local task
+	for task in "/proc/$1/task"/*; do
+		echo "thread ${task##*/}: $(cat "$task/comm") in" \
+			"$(cat "$task/wchan"), system call $(cat "$task/syscall")"
+	done
+	if command -v gdb >/dev/null; then
+		gdb -p "$1" -batch -ex "thread apply all bt 12" 2>/dev/null |
+			grep -E '^(#|Thread)'
+	fi
+}
+
 # unmount [DIR]: take it away and wait until its daemon is gone
 unmount() {
 	local dir=${1:-$M} i
@@ -131,11 +152,13 @@ unmount() {
 		[ "$i" -lt 50 ] || fail "umount: $(cat "$W/umount.err")"
 		sleep 0.1
 	done
-	for ((i = 0; i < 100; i++)); do
+	# the kernel frees gigabytes of unlinked files on its way out
+	for ((i = 0; i < 600; i++)); do
 		[ -n "$(daemon_pids "$dir")" ] || return 0
 		sleep 0.1
 	done
-	fail "the daemon of $dir is still there 10 s after umount"
+	threads_of "$(daemon_pids "$dir")" >&2
+	fail "the daemon of $dir is still there 60 s after umount"
 }
 
 # Runs at the end of every script: no mount and no daemon may stay behind
@@ -182,6 +205,13 @@ status() {
 
 root_status() {
 	sed -n "s/ *\$//; s/^$1 //p" "$M/status"
+}
+
+# number DIE KEY: a counter as a plain number
+number() {
+	local n
+	n=$(status "$1" "$2")
+	echo $((10#$n))
 }
 
 # expect_status DIE KEY VALUE; DIE "root" is the root's

@@ -103,7 +103,7 @@ run_one() {
 		# one write, so that scripts beside it do not cut in
 		echo "not ok $name ($took s, exit code $rc)
 $(sed 's/^/    /' "$base/$name.log" | cut -c1-300 | head -15)
-$(sed 's/^/    /' "$base/$name.log" | cut -c1-300 | tail -n +16 | tail -25)"
+$(sed 's/^/    /' "$base/$name.log" | cut -c1-300 | tail -n +16 | tail -60)"
 		;;
 	esac
 }

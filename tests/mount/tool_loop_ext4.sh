@@ -18,7 +18,10 @@ undo() {
 }
 trap undo EXIT
 expect_equal "$(blockdev --getsize64 "$loop")" "$CAP" "size of the device"
-mkfs.ext4 -q -F "$loop"
+# mkfs discards the whole device first: a lot of zeroes to write in a VM
+discard=discard
+[ "$K80FS_BACKEND" = sim ] || discard=nodiscard
+mkfs.ext4 -q -F -E $discard "$loop"
 mkdir "$W/fs"
 mount "$loop" "$W/fs"
 mib=$(bulk 300)
@@ -40,7 +43,7 @@ mount "$loop" "$W/fs"
 echo 1 >/proc/sys/vm/drop_caches
 cmp "$W/in" "$W/fs/a"
 expect_equal "$(cat "$W/fs/many/177")" "file 177"
-fstrim "$W/fs"
+[ "$K80FS_BACKEND" != sim ] || fstrim "$W/fs"
 rm -r "$W/fs/many"
 umount "$W/fs"
 losetup -d "$loop"

@@ -310,7 +310,7 @@ def read_lines(path):
 
 def read_plan(path):
     """job number -> name"""
-    return {int(n): name for n, name, _ in (line.split() for line in read_lines(path))}
+    return {int(n): name for n, name, *_ in map(str.split, read_lines(path))}
 
 
 def main():

@@ -28,7 +28,7 @@ check_is "in and out is at most 40 writes to the die" \
 top=$(cd "$VM/../.." && pwd)
 m=$TMPDIR/k80
 mkdir -p "$m"
-if "$top/build/k80fs" -o allow_other "$m"; then
+if "$top/build/k80fs" -o backend=bar_swap "$m"; then
 	dd if="$m/die0/vram" of=/dev/null bs=1M count=64 2>/dev/null
 	best=
 	for _ in 1 2 3; do
@@ -41,6 +41,7 @@ if "$top/build/k80fs" -o allow_other "$m"; then
 	check_is "k80fs takes at most 1.3 times the two copies" \
 		"$((best <= limit))" 1
 	fusermount3 -u "$m"
+	await 5 sh -c "! pidof k80fs"
 else
 	echo "not ok k80fs mounts"
 fi
