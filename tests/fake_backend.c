@@ -42,8 +42,7 @@ static struct {
 	const char *complaint;
 	struct gate gates[FAKE_N_CALLS];
 	struct fake_die dies[BACKEND_MAX_DIES];
-} fake = { .lock = PTHREAD_MUTEX_INITIALIZER,
-	   .opened = PTHREAD_COND_INITIALIZER };
+} fake = { .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER };
 
 static void take(void)
 {
@@ -347,8 +346,7 @@ unsigned int fake_n_held(enum fake_call call)
 	return n;
 }
 
-void fake_fail(enum fake_call call, unsigned int die, int error,
-	       unsigned int n)
+void fake_fail(enum fake_call call, unsigned int die, int error, unsigned int n)
 {
 	take();
 	fake.dies[die].error[call] = error;

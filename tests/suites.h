@@ -31,8 +31,10 @@
 	X(pool)        \
 	X(readahead)   \
 	X(sched)       \
+	X(sched_control) \
 	X(sched_hold)  \
 	X(sched_slot)  \
+	X(sched_wait)  \
 	X(status)
 /* clang-format on */
 
