@@ -124,7 +124,7 @@ static void one_transfer(struct worker *w)
 			complain(w, "a read gave other bytes than were there");
 		break;
 	case IO_WRITE:
-		memcpy(w->model[die] + off, w->buf, len);
+		memmove(w->model[die] + off, w->buf, len);
 		break;
 	case IO_ZERO:
 		memset(w->model[die] + off, 0, len);
