@@ -57,7 +57,7 @@ CHECK_SRC := $(wildcard tests/check_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
-	tests/support.c tests/mock_ioctl.c tests/mock_clock.c \
+	tests/support.c tests/mock_ioctl.c tests/mock_clock.c tests/mock_user.c \
 	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \

@@ -18,20 +18,25 @@ static __thread struct {
 static void on_sigbus(int sig, siginfo_t *si, void *uc)
 {
 	uintptr_t addr = (uintptr_t)si->si_addr;
+	sigset_t set;
 
 	(void)uc;
-	if (guard.len && addr - guard.start < guard.len)
+	if (guard.len && addr - guard.start < guard.len) {
+		/* the jump does not restore a mask that was never saved */
+		sigemptyset(&set);
+		sigaddset(&set, SIGBUS);
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 		siglongjmp(guard.env, 1);
+	}
 	/* the faulting instruction runs again and ends the process */
 	signal(sig, SIG_DFL);
 }
 
 int guard_init(void)
 {
-	/* NODEFER: siglongjmp does not restore a mask that was never saved */
 	struct sigaction sa = {
 		.sa_sigaction = on_sigbus,
-		.sa_flags = SA_SIGINFO | SA_NODEFER,
+		.sa_flags = SA_SIGINFO,
 	};
 
 	sigemptyset(&sa.sa_mask);

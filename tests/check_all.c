@@ -17,6 +17,9 @@ int main(void)
 	SRunner *runner = srunner_create(NULL);
 	int failed;
 
+	/* s; longer than support_wait_until(), which can say what it missed,
+	 * and than any test takes under a sanitizer on a busy machine */
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
 	for (size_t i = 0; i < ARRAY_SIZE(makers); i++)
 		srunner_add_suite(runner, makers[i]());
 	srunner_run_all(runner, CK_ENV);

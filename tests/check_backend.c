@@ -58,14 +58,10 @@ END_TEST
 static const struct {
 	uint64_t off, len;
 } outside[] = {
-	{ 0, BYTES + 1 },
-	{ 1, BYTES },
-	{ BYTES, 1 },
-	{ BYTES + 1, 0 },
-	{ UINT64_MAX, 1 },
-	{ UINT64_MAX, 2 },
-	{ 1, UINT64_MAX },
-	{ UINT64_MAX - 10, 20 },
+	{ 0, BYTES + 1 },  { 1, BYTES },
+	{ BYTES, 1 },      { BYTES + 1, 0 },
+	{ UINT64_MAX, 1 }, { UINT64_MAX, 2 },
+	{ 1, UINT64_MAX }, { UINT64_MAX - 10, 20 },
 };
 
 START_TEST(range_outside_the_memory_gives_einval_and_calls_nobody)
@@ -243,8 +239,7 @@ START_TEST(open_that_cannot_work_says_why_and_leaves_no_descriptor)
 	ck_assert_int_eq(backend_open(&other, "cuda-ish", "sim"), -EINVAL);
 	ck_assert_int_eq(backend_open(&other, "", "sim"), -EINVAL);
 	ck_assert_int_eq(backend_open(&other, "sim", "sim:dies=0"), -EINVAL);
-	ck_assert_int_eq(backend_open(&other, "bar_swap",
-				      "/nonexistent/bar_swap"),
+	ck_assert_int_eq(backend_open(&other, "bar_swap", "/nonexistent/bar_swap"),
 			 -ENOENT);
 	ck_assert_int_eq(support_n_entries("/proc/self/fd"), before);
 }
@@ -260,14 +255,12 @@ START_TEST(bytes_survive_swaps_at_every_length_and_offset)
 		for (size_t o = 0; o < ARRAY_SIZE(offs); o++) {
 			memset(buf, (int)(l * 8 + o + 1), lens[l]);
 			ck_assert_int_eq(backend_bind(&be, 0, 0), 0);
-			ck_assert_int_eq(backend_write(&be, 0, offs[o], buf,
-						       lens[l]),
-					 0);
+			ck_assert_int_eq(
+				backend_write(&be, 0, offs[o], buf, lens[l]), 0);
 			ck_assert_int_eq(backend_bind(&be, 1, 0), 0);
 			ck_assert_int_eq(backend_bind(&be, 0, 0), 0);
-			ck_assert_int_eq(backend_read(&be, 0, offs[o], back,
-						      lens[l]),
-					 0);
+			ck_assert_int_eq(
+				backend_read(&be, 0, offs[o], back, lens[l]), 0);
 			ck_assert_mem_eq(back, buf, lens[l]);
 		}
 }
@@ -326,9 +319,9 @@ Suite *backend_suite(void)
 	TCase *sim = tcase_create("sim");
 
 	tcase_add_checked_fixture(wrapper, setup, teardown);
-	tcase_add_loop_test(
-		wrapper, die_that_does_not_exist_gives_enodev_and_calls_nobody,
-		0, ARRAY_SIZE(no_dies));
+	tcase_add_loop_test(wrapper,
+			    die_that_does_not_exist_gives_enodev_and_calls_nobody,
+			    0, ARRAY_SIZE(no_dies));
 	tcase_add_loop_test(
 		wrapper, range_outside_the_memory_gives_einval_and_calls_nobody,
 		0, ARRAY_SIZE(outside));

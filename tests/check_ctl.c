@@ -68,9 +68,7 @@ static const struct {
 	{ "release", ROOT | DIE, { .verb = CTL_RELEASE } },
 	{ "pin", DIE, { .verb = CTL_PIN } },
 	{ "pin nowait", DIE, { .verb = CTL_PIN, .nowait = true } },
-	{ "pin wait=7",
-	  DIE,
-	  { .verb = CTL_PIN, .has_wait = true, .wait_ms = 7 } },
+	{ "pin wait=7", DIE, { .verb = CTL_PIN, .has_wait = true, .wait_ms = 7 } },
 	{ "lease", DIE, { .verb = CTL_LEASE } },
 	{ "lease nowait", DIE, { .verb = CTL_LEASE, .nowait = true } },
 	{ "lease wait=7",
@@ -89,19 +87,13 @@ static const struct {
 	  { .verb = CTL_ZERO, .has_range = true, .off = KIB, .len = 2 * MIB } },
 	{ "zero 3G 4T",
 	  DIE,
-	  { .verb = CTL_ZERO,
-	    .has_range = true,
-	    .off = 3 * GIB,
-	    .len = 4096 * GIB } },
+	  { .verb = CTL_ZERO, .has_range = true, .off = 3 * GIB, .len = 4096 * GIB } },
 	{ "zero 0x10 0XfF",
 	  DIE,
 	  { .verb = CTL_ZERO, .has_range = true, .off = 16, .len = 255 } },
 	{ "zero 0xabcdef 0xABCDEF",
 	  DIE,
-	  { .verb = CTL_ZERO,
-	    .has_range = true,
-	    .off = 0xabcdef,
-	    .len = 0xabcdef } },
+	  { .verb = CTL_ZERO, .has_range = true, .off = 0xabcdef, .len = 0xabcdef } },
 	{ "zero 18446744073709551615 0xffffffffffffffff",
 	  DIE,
 	  { .verb = CTL_ZERO,
@@ -116,9 +108,7 @@ static const struct {
 	    .len = 16777215ULL << 40 } },
 	{ "timeslice auto", ROOT, { .verb = CTL_TIMESLICE } },
 	{ "timeslice 1", ROOT, { .verb = CTL_TIMESLICE, .slice_ms = 1 } },
-	{ "timeslice 10000",
-	  ROOT,
-	  { .verb = CTL_TIMESLICE, .slice_ms = 10000 } },
+	{ "timeslice 10000", ROOT, { .verb = CTL_TIMESLICE, .slice_ms = 10000 } },
 };
 
 static void assert_same(const struct ctl_cmd *a, const struct ctl_cmd *b)
@@ -153,8 +143,7 @@ START_TEST(parse_command_gives_its_fields)
 			int want = is_known ? 0 : -EINVAL;
 
 			memset(&cmd, 0x5a, sizeof(cmd));
-			ck_assert_msg(parse(scope, with_newline, n, &cmd) ==
-					      want,
+			ck_assert_msg(parse(scope, with_newline, n, &cmd) == want,
 				      "'%s' in scope %d", line, scope);
 			if (is_known)
 				assert_same(&cmd, &good[_i].cmd);
@@ -310,8 +299,7 @@ START_TEST(parse_longest_write_as_one_line)
 
 	memset(line, ' ', CTL_MAX_WRITE);
 	memcpy(line + CTL_MAX_WRITE - 7, "acquire", 7);
-	ck_assert_int_eq(ctl_parse(CTL_SCOPE_DIE, line, CTL_MAX_WRITE, &cmd),
-			 0);
+	ck_assert_int_eq(ctl_parse(CTL_SCOPE_DIE, line, CTL_MAX_WRITE, &cmd), 0);
 	ck_assert_int_eq(cmd.verb, CTL_ACQUIRE);
 	memset(line, 'a', CTL_MAX_WRITE);
 	ck_assert_int_eq(ctl_parse(CTL_SCOPE_DIE, line, CTL_MAX_WRITE, &cmd),

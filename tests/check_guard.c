@@ -116,8 +116,7 @@ START_TEST(many_faults_in_a_row_are_each_an_eio)
 {
 	cut(0);
 	for (int i = 0; i < 1000; i++)
-		support_assert(guard_copy(plain_copy, buf, dev, LEN, dev) ==
-			       -EIO);
+		support_assert(guard_copy(plain_copy, buf, dev, LEN, dev) == -EIO);
 }
 END_TEST
 
@@ -156,9 +155,8 @@ START_TEST(fault_in_one_thread_leaves_copies_of_others_alone)
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
 		c[i] = (struct copier){ .dev = dev + i * 2 * PAGE,
 					.is_gone = i >= 4 };
-		ck_assert_int_eq(pthread_create(&c[i].thread, NULL, run_copier,
-						&c[i]),
-				 0);
+		ck_assert_int_eq(
+			pthread_create(&c[i].thread, NULL, run_copier, &c[i]), 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
 		pthread_join(c[i].thread, NULL);
@@ -185,8 +183,7 @@ static int signal_of(bool in_guard)
 	if (!child) {
 		/* the page behind the one that is guarded */
 		if (in_guard)
-			guard_copy(touch_outside, buf, dev + 8 * PAGE, PAGE,
-				   dev);
+			guard_copy(touch_outside, buf, dev + 8 * PAGE, PAGE, dev);
 		else
 			touch_outside(NULL, dev + 8 * PAGE, 1);
 		_exit(0);

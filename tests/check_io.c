@@ -51,8 +51,8 @@ END_TEST
 
 START_TEST(read_of_the_longest_request_gives_all_of_it)
 {
-	struct call *c = call_new(IO_READ, f, FIXTURE_BYTES - IO_MAX_LEN,
-				  IO_MAX_LEN);
+	struct call *c =
+		call_new(IO_READ, f, FIXTURE_BYTES - IO_MAX_LEN, IO_MAX_LEN);
 
 	fake_mem(0)[FIXTURE_BYTES - IO_MAX_LEN] = 1;
 	fake_mem(0)[FIXTURE_BYTES - 1] = 2;
@@ -224,8 +224,8 @@ START_TEST(copy_that_fails_has_the_die_looked_at_before_the_next)
 	bring_in(0);
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 0), 2);
 	fake_fail(_i ? FAKE_WRITE : FAKE_READ, 0, -EIO, 1);
-	ck_assert_int_eq(_i ? write_at(f, 0, SIZE, want) :
-			      read_at(f, 0, SIZE, buf),
+	ck_assert_int_eq(_i ? write_at(f, 0, SIZE, want)
+			    : read_at(f, 0, SIZE, buf),
 			 -EIO);
 	ck_assert_int_eq(read_at(f, 0, SIZE, buf), SIZE);
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 0), 3);
@@ -416,17 +416,15 @@ Suite *io_suite(void)
 	suite_add_tcase(suite, sync);
 
 	tcase_add_checked_fixture(fault, setup, io_fixture_teardown);
-	tcase_add_loop_test(fault, file_opened_before_a_reset_is_stale, 0,
-			    n_ops);
+	tcase_add_loop_test(fault, file_opened_before_a_reset_is_stale, 0, n_ops);
 	tcase_add_test(fault, copy_to_a_die_that_was_reset_is_stale);
 	tcase_add_loop_test(
 		fault, die_that_was_reset_while_a_request_was_parked_is_stale,
 		0, n_ops - 1);
-	tcase_add_loop_test(
-		fault, copy_that_fails_has_the_die_looked_at_before_the_next, 0,
-		2);
-	tcase_add_test(fault,
-		       dead_die_gives_eio_and_no_bytes_while_others_go_on);
+	tcase_add_loop_test(fault,
+			    copy_that_fails_has_the_die_looked_at_before_the_next,
+			    0, 2);
+	tcase_add_test(fault, dead_die_gives_eio_and_no_bytes_while_others_go_on);
 	tcase_add_test(fault, bar1_in_virtual_mode_gives_ebusy);
 	tcase_add_test(fault, acquire_that_fails_is_the_answer);
 	tcase_add_test(fault, copy_whose_die_was_taken_out_is_done_again);

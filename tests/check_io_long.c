@@ -211,8 +211,8 @@ START_TEST(copy_of_more_than_a_stage_is_answered_short)
 	fill(0, 3);
 	ck_assert_int_eq(call_run(c), IO_COPY_MAX);
 	ck_assert_mem_eq(fake_mem(1), fake_mem(0), IO_COPY_MAX);
-	ck_assert(is_all(fake_mem(1) + IO_COPY_MAX,
-			 FIXTURE_BYTES - IO_COPY_MAX, 0));
+	ck_assert(is_all(fake_mem(1) + IO_COPY_MAX, FIXTURE_BYTES - IO_COPY_MAX,
+			 0));
 	ck_assert_uint_eq(fake_count(FAKE_BIND, FAKE_ANY_DIE), 2);
 }
 END_TEST
@@ -221,8 +221,7 @@ END_TEST
 START_TEST(copy_beside_another_copy_takes_a_small_stage)
 {
 	struct call *big = copy_new(f, 0, &fixture_files[1], 0, FIXTURE_BYTES);
-	struct call *small = copy_new(f, 0, &fixture_files[1], 0,
-				      FIXTURE_BYTES);
+	struct call *small = copy_new(f, 0, &fixture_files[2], 0, FIXTURE_BYTES);
 	pthread_t one, two;
 
 	fake_hold(FAKE_READ);
@@ -341,8 +340,7 @@ START_TEST(what_was_read_ahead_is_forgotten_at_a_change)
 	if (_i == 0)
 		ck_assert_int_eq(write_at(&other, 5 * MIB, 1, &byte), 1);
 	else if (_i == 1)
-		ck_assert_int_eq(call_run(call_new(IO_ZERO, &other, 5 * MIB,
-						   1)),
+		ck_assert_int_eq(call_run(call_new(IO_ZERO, &other, 5 * MIB, 1)),
 				 0);
 	else
 		ck_assert_int_eq(call_run(copy_new(&fixture_files[2], 0, &other,
@@ -379,8 +377,8 @@ Suite *io_long_suite(void)
 	tcase_add_test(zero, zero_gives_up_the_slot_between_steps);
 	tcase_add_test(zero, zero_interrupted_between_steps_stops_there);
 	tcase_add_test(zero, zero_that_fails_shows_no_progress_any_more);
-	tcase_add_test(
-		zero, zero_of_an_o_sync_file_has_reached_the_die_when_answered);
+	tcase_add_test(zero,
+		       zero_of_an_o_sync_file_has_reached_the_die_when_answered);
 	suite_add_tcase(suite, zero);
 
 	tcase_add_checked_fixture(copy, setup, io_fixture_teardown);
@@ -389,22 +387,20 @@ Suite *io_long_suite(void)
 	tcase_add_test(copy, copy_inside_one_die_moves_the_bytes);
 	tcase_add_test(copy, copy_of_more_than_a_stage_is_answered_short);
 	tcase_add_test(copy, copy_beside_another_copy_takes_a_small_stage);
-	tcase_add_test(copy,
-		       copy_interrupted_while_it_reads_has_written_nothing);
+	tcase_add_test(copy, copy_interrupted_while_it_reads_has_written_nothing);
 	tcase_add_test(copy,
 		       copy_interrupted_while_it_writes_returns_the_bytes_done);
 	tcase_add_loop_test(
 		copy, copy_to_a_die_that_fails_says_so_and_looks_at_that_die, 0,
 		2);
-	tcase_add_test(
-		copy, copy_to_an_o_sync_file_has_reached_the_die_when_answered);
+	tcase_add_test(copy,
+		       copy_to_an_o_sync_file_has_reached_the_die_when_answered);
 	suite_add_tcase(suite, copy);
 
 	tcase_add_checked_fixture(ahead, setup, io_fixture_teardown);
 	tcase_set_timeout(ahead, 30);
 	tcase_add_test(ahead, reader_that_alternates_between_dies_reads_ahead);
-	tcase_add_test(ahead,
-		       reader_of_an_o_sync_file_reads_the_die_each_time);
+	tcase_add_test(ahead, reader_of_an_o_sync_file_reads_the_die_each_time);
 	tcase_add_loop_test(ahead, what_was_read_ahead_is_forgotten_at_a_change,
 			    0, 3);
 	tcase_add_test(ahead,

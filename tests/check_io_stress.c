@@ -12,8 +12,8 @@
 #include "suites.h"
 
 #define WORKERS 6
-#define OPS	200
-#define REGION	(256 * KIB) /* of each die, for one worker alone */
+#define OPS     200
+#define REGION  (256 * KIB) /* of each die, for one worker alone */
 
 /**
  * struct worker - a client: one request at a time on files of its own
@@ -91,9 +91,8 @@ static bool is_refused(ssize_t result)
 
 static void one_transfer(struct worker *w)
 {
-	static const enum io_op ops[] = { IO_READ, IO_READ,  IO_WRITE,
-					  IO_WRITE, IO_ZERO, IO_COPY,
-					  IO_SYNC };
+	static const enum io_op ops[] = { IO_READ, IO_READ, IO_WRITE, IO_WRITE,
+					  IO_ZERO, IO_COPY, IO_SYNC };
 	enum io_op op = ops[support_random(&w->seed, ARRAY_SIZE(ops))];
 	unsigned int die = (unsigned int)support_random(&w->seed, FIXTURE_DIES);
 	unsigned int to = (unsigned int)support_random(&w->seed, FIXTURE_DIES);
@@ -125,13 +124,14 @@ static void one_transfer(struct worker *w)
 			complain(w, "a read gave other bytes than were there");
 		break;
 	case IO_WRITE:
-		memcpy(w->model[die] + off, w->buf, len);
+		memmove(w->model[die] + off, w->buf, len);
 		break;
 	case IO_ZERO:
 		memset(w->model[die] + off, 0, len);
 		break;
 	case IO_COPY:
-		memcpy(w->model[to] + dst_off, w->model[die] + off, len);
+		/* all is read before anything is written */
+		memmove(w->model[to] + dst_off, w->model[die] + off, len);
 		break;
 	default:
 		break;
@@ -157,8 +157,8 @@ static void *run_commander(void *arg)
 	struct sched_hold hold = { .die = -1 };
 
 	while (!is_over) {
-		unsigned int die = (unsigned int)support_random(&w->seed,
-								FIXTURE_DIES);
+		unsigned int die =
+			(unsigned int)support_random(&w->seed, FIXTURE_DIES);
 
 		io_init(&w->io, &fixture_eng, IO_SLOT, NULL);
 		w->io.die = die;
@@ -177,8 +177,8 @@ static void *run_interrupter(void *arg)
 	struct worker *self = arg;
 
 	while (!is_over) {
-		struct worker *w = &workers[support_random(&self->seed,
-							   WORKERS - 2)];
+		struct worker *w =
+			&workers[support_random(&self->seed, WORKERS - 2)];
 
 		support_nap();
 		pthread_mutex_lock(&w->lock);
@@ -207,9 +207,9 @@ START_TEST(random_requests_get_one_answer_each_and_the_right_bytes)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		worker_init(&workers[i], i);
 	for (unsigned int i = 0; i < WORKERS; i++) {
-		void *(*const run)(void *) = i < WORKERS - 2 ? run_worker :
-					     i < WORKERS - 1 ? run_commander :
-							       run_interrupter;
+		void *(*const run)(void *) = i < WORKERS - 2   ? run_worker
+					     : i < WORKERS - 1 ? run_commander
+							       : run_interrupter;
 
 		ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, run,
 						&workers[i]),
@@ -244,8 +244,8 @@ Suite *io_stress_suite(void)
 
 	tcase_add_checked_fixture(tcase, io_fixture_setup, io_fixture_teardown);
 	tcase_set_timeout(tcase, 120);
-	tcase_add_test(
-		tcase, random_requests_get_one_answer_each_and_the_right_bytes);
+	tcase_add_test(tcase,
+		       random_requests_get_one_answer_each_and_the_right_bytes);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

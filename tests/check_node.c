@@ -140,8 +140,9 @@ START_TEST(link_of_the_longest_address_is_not_cut)
 END_TEST
 
 static const char *const absent[] = {
-	"",    ".",	"..",	  "die",  "die16", "die6 ", "die00", "die-1",
-	"DIE0", "vram", "Status", "ctl/", "by-bd", "by-bdf2", "0000:03:00.0",
+	"",       ".",     "..",    "die",     "die16",
+	"die6 ",  "die00", "die-1", "DIE0",    "vram",
+	"Status", "ctl/",  "by-bd", "by-bdf2", "0000:03:00.0",
 };
 
 START_TEST(find_of_a_name_that_is_not_there_gives_null)
@@ -169,11 +170,16 @@ START_TEST(inode_numbers_do_not_depend_on_the_machine)
 		const char *dir, *name;
 		uint64_t ino;
 	} fixed[] = {
-		{ NULL, "status", 2 },	 { NULL, "ctl", 3 },
-		{ NULL, "by-bdf", 4 },	 { NULL, "die0", 16 },
-		{ NULL, "die1", 32 },	 { "die1", "vram", 33 },
-		{ "die1", "resmem", 34 }, { "die1", "ctl", 35 },
-		{ "die1", "status", 36 }, { "die0", "status", 20 },
+		{ NULL, "status", 2 },
+		{ NULL, "ctl", 3 },
+		{ NULL, "by-bdf", 4 },
+		{ NULL, "die0", 16 },
+		{ NULL, "die1", 32 },
+		{ "die1", "vram", 33 },
+		{ "die1", "resmem", 34 },
+		{ "die1", "ctl", 35 },
+		{ "die1", "status", 36 },
+		{ "die0", "status", 20 },
 		{ "by-bdf", "0000:04:00.0", 37 },
 	};
 
@@ -196,8 +202,8 @@ START_TEST(get_agrees_with_the_walk)
 	stack[0] = root();
 	seen[NODE_ROOT_INO] = 1;
 	while (depth >= 0) {
-		const struct node *n = node_next(&table, stack[depth],
-						 &pos[depth]);
+		const struct node *n =
+			node_next(&table, stack[depth], &pos[depth]);
 
 		if (!n) {
 			depth--;
@@ -224,9 +230,19 @@ END_TEST
 START_TEST(get_of_a_number_that_is_not_there_gives_null)
 {
 	static const uint64_t numbers[] = {
-		0,  5,	15,		16 + 2,		16 + 6,	   31,
-		32, 48, NODE_TABLE_LEN, NODE_TABLE_LEN + 1, UINT32_MAX,
-		1ULL << 32 | 1, UINT64_MAX,
+		0,
+		5,
+		15,
+		16 + 2,
+		16 + 6,
+		31,
+		32,
+		48,
+		NODE_TABLE_LEN,
+		NODE_TABLE_LEN + 1,
+		UINT32_MAX,
+		1ULL << 32 | 1,
+		UINT64_MAX,
 	};
 
 	build(1);
@@ -291,9 +307,9 @@ Suite *node_suite(void)
 	tcase_add_checked_fixture(shape, setup, NULL);
 	tcase_add_loop_test(shape, root_holds_the_published_names, 0,
 			    ARRAY_SIZE(sizes));
-	tcase_add_loop_test(
-		shape, die_holds_its_files_and_resmem_only_with_a_carve_out, 0,
-		NODE_MAX_DIES);
+	tcase_add_loop_test(shape,
+			    die_holds_its_files_and_resmem_only_with_a_carve_out,
+			    0, NODE_MAX_DIES);
 	tcase_add_loop_test(shape, link_of_an_address_leads_to_its_die, 0,
 			    NODE_MAX_DIES);
 	tcase_add_test(shape, link_of_the_longest_address_is_not_cut);
@@ -304,11 +320,10 @@ Suite *node_suite(void)
 	suite_add_tcase(suite, shape);
 
 	tcase_add_checked_fixture(walk, setup, NULL);
-	tcase_add_loop_test(walk, find_of_a_name_that_is_not_there_gives_null, 0,
-			    ARRAY_SIZE(absent));
+	tcase_add_loop_test(walk, find_of_a_name_that_is_not_there_gives_null,
+			    0, ARRAY_SIZE(absent));
 	tcase_add_test(walk, find_in_a_die_knows_no_names_of_the_root);
-	tcase_add_loop_test(walk, get_agrees_with_the_walk, 0,
-			    ARRAY_SIZE(sizes));
+	tcase_add_loop_test(walk, get_agrees_with_the_walk, 0, ARRAY_SIZE(sizes));
 	tcase_add_test(walk, get_of_a_number_that_is_not_there_gives_null);
 	tcase_add_test(walk, walk_goes_on_from_where_it_was);
 	suite_add_tcase(suite, walk);

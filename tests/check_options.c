@@ -2,7 +2,6 @@
 /* The command line. */
 #include <errno.h>
 #include <fuse_opt.h>
-#include <grp.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,57 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ctl.h"
+#include "mock_user.h"
 #include "options.h"
 #include "suites.h"
 #include "support.h"
 #include "util.h"
 
-uid_t __wrap_getuid(void);
-uid_t __real_getuid(void);
-uid_t __wrap_geteuid(void);
-uid_t __real_geteuid(void);
-gid_t __wrap_getgid(void);
-gid_t __real_getgid(void);
-struct group *__wrap_getgrnam(const char *name);
-struct group *__real_getgrnam(const char *name);
-
-#define USER	  1234
-#define USER_GID  5678
-#define GROUP_K80 99
-
-/* who runs the program, as far as it can tell */
-static struct {
-	bool is_on;
-	uid_t uid;
-	gid_t gid;
-	bool has_group_k80;
-} mock;
-
-uid_t __wrap_getuid(void)
-{
-	return mock.is_on ? mock.uid : __real_getuid();
-}
-
-uid_t __wrap_geteuid(void)
-{
-	return mock.is_on ? mock.uid : __real_geteuid();
-}
-
-gid_t __wrap_getgid(void)
-{
-	return mock.is_on ? mock.gid : __real_getgid();
-}
-
-struct group *__wrap_getgrnam(const char *name)
-{
-	static struct group k80 = { .gr_gid = GROUP_K80 };
-
-	if (!mock.is_on)
-		return __real_getgrnam(name);
-	ck_assert_str_eq(name, "k80");
-	return mock.has_group_k80 ? &k80 : NULL;
-}
+#define USER     1234
+#define USER_GID 5678
 
 static struct options o;
 static struct fuse_args args;
@@ -69,8 +25,7 @@ static char said[4096]; /* on stderr */
 
 static void setup(void)
 {
-	memset(&mock, 0, sizeof(mock));
-	mock.is_on = true;
+	mock_user_start(0, 0, false);
 	memset(&o, 0, sizeof(o));
 	dir = support_tempdir();
 }
@@ -85,7 +40,7 @@ static void forget(void)
 static void teardown(void)
 {
 	forget();
-	mock.is_on = false;
+	mock_user_stop();
 	support_remove(dir);
 }
 
@@ -182,8 +137,7 @@ static const struct {
 	{ "backend=sim", "sim" },
 	{ "backend=sim,sim_dies=2", "sim:dies=2" },
 	{ "sim_vram=1G,backend=sim", "sim:vram=1G" },
-	{ "backend=sim,sim_swap_us=200,sim_dies=3",
-	  "sim:dies=3,swap_us=200" },
+	{ "backend=sim,sim_swap_us=200,sim_dies=3", "sim:dies=3,swap_us=200" },
 	{ "backend=sim,sim_dies=2,sim_vram=64M,sim_resmem=1M,sim_swap_us=5,"
 	  "sim_dir=/d,sim_ctl=/c",
 	  "sim:dies=2,vram=64M,resmem=1M,swap_us=5,dir=/d,ctl=/c" },
@@ -199,9 +153,9 @@ START_TEST(backend_and_its_options_make_the_device)
 END_TEST
 
 static const char *const limits[] = {
-	"wait=0",	   "wait=86400000", "timeslice=1",   "timeslice=10000",
-	"timeslice=auto", "uid=0",	    "uid=4294967294", "gid=4294967294",
-	"umask=0",	   "umask=777",	    "umask=0777",
+	"wait=0",         "wait=86400000", "timeslice=1",    "timeslice=10000",
+	"timeslice=auto", "uid=0",         "uid=4294967294", "gid=4294967294",
+	"umask=0",        "umask=777",     "umask=0777",
 };
 
 START_TEST(value_at_its_limit_is_accepted)
@@ -327,8 +281,7 @@ END_TEST
 
 START_TEST(help_and_version_need_no_mount_point)
 {
-	static const char *const flags[] = { "-h", "--help", "-V",
-					     "--version" };
+	static const char *const flags[] = { "-h", "--help", "-V", "--version" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		const char *argv[] = { "k80fs", flags[i] };
@@ -399,8 +352,7 @@ END_TEST
 
 START_TEST(own_options_are_not_handed_on)
 {
-	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2"),
-			 0);
+	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2"), 0);
 	ck_assert_int_eq(n_option("wait=5"), 0);
 	ck_assert_int_eq(n_option("cache"), 0);
 	ck_assert_int_eq(n_option("uid=1"), 0);
@@ -411,7 +363,8 @@ END_TEST
 
 START_TEST(permissions_are_always_checked_by_the_kernel)
 {
-	mock.uid = _i ? USER : 0;
+	if (_i)
+		mock_user_start(USER, USER_GID, false);
 	ck_assert_int_eq(parse(NULL), 0);
 	ck_assert_int_eq(n_option("default_permissions"), 1);
 	ck_assert_int_eq(n_option("subtype=k80fs"), 1);
@@ -426,7 +379,7 @@ START_TEST(root_shares_its_mount_and_others_only_when_they_say_so)
 	ck_assert_int_eq(parse("allow_other"), 0);
 	ck_assert_int_eq(n_option("allow_other"), 1);
 	forget();
-	mock.uid = USER;
+	mock_user_start(USER, USER_GID, false);
 	ck_assert_int_eq(parse(NULL), 0);
 	ck_assert_int_eq(n_option("allow_other"), 0);
 	forget();
@@ -446,18 +399,16 @@ START_TEST(owner_is_the_mounter_and_for_root_group_k80)
 		gid_t want_gid;
 	} rows[] = {
 		{ 0, 0, false, NULL, 0, 0 },
-		{ 0, 0, true, NULL, 0, GROUP_K80 },
+		{ 0, 0, true, NULL, 0, MOCK_GROUP_K80 },
 		{ USER, USER_GID, true, NULL, USER, USER_GID },
-		{ 0, 0, true, "uid=5", 5, GROUP_K80 },
+		{ 0, 0, true, "uid=5", 5, MOCK_GROUP_K80 },
 		{ 0, 0, true, "gid=6", 0, 6 },
 		{ 0, 0, true, "uid=5,gid=0", 5, 0 },
 		{ USER, USER_GID, true, "uid=0,gid=6", 0, 6 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		mock.uid = rows[i].uid;
-		mock.gid = rows[i].gid;
-		mock.has_group_k80 = rows[i].has_group;
+		mock_user_start(rows[i].uid, rows[i].gid, rows[i].has_group);
 		ck_assert_int_eq(parse(rows[i].options), 0);
 		ck_assert_uint_eq(o.uid, rows[i].want_uid);
 		ck_assert_uint_eq(o.gid, rows[i].want_gid);
@@ -469,11 +420,14 @@ END_TEST
 START_TEST(help_names_every_option)
 {
 	static const char *const words[] = {
-		"backend=", "device=", "wait=",	   "timeslice=", "uid=",
-		"gid=",	    "umask=",  "ro",	   "cache",	 "allow_other",
-		"sim_dies=", "sim_vram=", "sim_resmem=", "sim_swap_us=",
-		"sim_dir=", "sim_ctl=", "-f",	   "-d",	 "--help",
-		"--version", "fusermount3 -u", "MOUNTPOINT",
+		"backend=",    "device=",      "wait=",
+		"timeslice=",  "uid=",         "gid=",
+		"umask=",      "ro",           "cache",
+		"allow_other", "sim_dies=",    "sim_vram=",
+		"sim_resmem=", "sim_swap_us=", "sim_dir=",
+		"sim_ctl=",    "-f",           "-d",
+		"--help",      "--version",    "fusermount3 -u",
+		"MOUNTPOINT",
 	};
 	int fd = memfd_create("stdout", MFD_CLOEXEC);
 	int saved = dup(STDOUT_FILENO);
@@ -509,9 +463,9 @@ Suite *options_suite(void)
 			    ARRAY_SIZE(devices));
 	tcase_add_loop_test(values, value_at_its_limit_is_accepted, 0,
 			    ARRAY_SIZE(limits));
-	tcase_add_loop_test(
-		values, bad_option_returns_einval_and_one_line_that_names_it, 0,
-		ARRAY_SIZE(bad));
+	tcase_add_loop_test(values,
+			    bad_option_returns_einval_and_one_line_that_names_it,
+			    0, ARRAY_SIZE(bad));
 	tcase_add_test(values, comma_in_a_path_adds_no_option);
 	suite_add_tcase(suite, values);
 
@@ -528,9 +482,8 @@ Suite *options_suite(void)
 	tcase_add_test(mounting, own_options_are_not_handed_on);
 	tcase_add_loop_test(mounting,
 			    permissions_are_always_checked_by_the_kernel, 0, 2);
-	tcase_add_test(
-		mounting,
-		root_shares_its_mount_and_others_only_when_they_say_so);
+	tcase_add_test(mounting,
+		       root_shares_its_mount_and_others_only_when_they_say_so);
 	tcase_add_test(mounting, owner_is_the_mounter_and_for_root_group_k80);
 	suite_add_tcase(suite, mounting);
 	return suite;

@@ -369,27 +369,29 @@ Suite *policy_suite(void)
 	tcase_add_test(turn, vacant_slot_goes_to_whoever_waits_at_once);
 	tcase_add_test(turn, longest_waiting_die_comes_first);
 	tcase_add_test(turn, failed_swap_leaves_the_slot_vacant_for_the_next_die);
-	tcase_add_test(turn, running_die_keeps_the_slot_for_its_slice_then_drains);
+	tcase_add_test(turn,
+		       running_die_keeps_the_slot_for_its_slice_then_drains);
 	tcase_add_test(turn, drain_waits_for_the_last_request_of_several);
 	tcase_add_test(turn, drain_ends_when_whoever_waited_has_left);
-	tcase_add_loop_test(turn, evict_vacates_whatever_slice_and_hold_say, 0, 4);
-	tcase_add_loop_test(turn, rebind_swaps_the_die_to_itself_after_a_drain, 0,
+	tcase_add_loop_test(turn, evict_vacates_whatever_slice_and_hold_say, 0,
 			    4);
+	tcase_add_loop_test(turn, rebind_swaps_the_die_to_itself_after_a_drain,
+			    0, 4);
 	suite_add_tcase(suite, turn);
 
 	tcase_add_checked_fixture(stay, setup, NULL);
 	tcase_add_test(stay, die_alone_keeps_the_slot_for_ever);
 	tcase_add_test(stay, synchronous_reader_keeps_the_slot_through_grace);
 	tcase_add_test(stay, die_idle_for_longer_than_grace_gives_way_at_once);
-	tcase_add_test(
-		stay, die_that_was_idle_before_anyone_waited_gives_way_at_once);
+	tcase_add_test(stay,
+		       die_that_was_idle_before_anyone_waited_gives_way_at_once);
 	tcase_add_test(stay, held_die_stays_while_others_wait);
 	tcase_add_test(stay, hold_taken_during_a_drain_ends_the_drain);
 	suite_add_tcase(suite, stay);
 
 	tcase_add_checked_fixture(slice, setup, NULL);
-	tcase_add_loop_test(slice, slice_is_twenty_swaps_and_at_least_the_floor, 0,
-			    6);
+	tcase_add_loop_test(slice, slice_is_twenty_swaps_and_at_least_the_floor,
+			    0, 6);
 	tcase_add_test(slice, slice_set_by_the_user_replaces_the_auto_one);
 	tcase_add_test(slice, swap_estimate_follows_what_swaps_cost);
 	tcase_add_test(slice, swap_that_programmed_nothing_leaves_the_estimate);

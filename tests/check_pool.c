@@ -13,7 +13,7 @@
 #include "util.h"
 
 #define THREADS 4
-#define WORKS	1000
+#define WORKS   1000
 
 struct work {
 	struct pool_work work; /* first: what the pool sees */

@@ -21,7 +21,7 @@ static char out[BLOCK];
 static struct {
 	unsigned int n_calls;
 	unsigned int fail_at; /* call that fails, 0: none */
-	uint64_t end;	      /* highest byte asked for */
+	uint64_t end; /* highest byte asked for */
 	unsigned int touch_at; /* call during which the die is written to */
 } source;
 
@@ -202,8 +202,7 @@ END_TEST
 
 START_TEST(fill_ends_at_the_end_of_the_file)
 {
-	readahead_fill(&ra, &pool, DIE, LIMIT - 100, LIMIT, read_source,
-		       &source);
+	readahead_fill(&ra, &pool, DIE, LIMIT - 100, LIMIT, read_source, &source);
 	ck_assert_uint_eq(source.end, LIMIT);
 	ck_assert(get(LIMIT - 100, 100));
 	ck_assert(!get(LIMIT - 100, 101));
@@ -287,8 +286,8 @@ START_TEST(memory_for_all_files_is_limited)
 		readahead_init(&many[i]);
 		readahead_fill(&many[i], &pool, DIE, 0, LIMIT, read_source,
 			       &source);
-		n_filled += readahead_get(&many[i], &pool, DIE, 0, out, 1,
-					  now_ns());
+		n_filled +=
+			readahead_get(&many[i], &pool, DIE, 0, out, 1, now_ns());
 	}
 	ck_assert_uint_eq(n_filled, READAHEAD_MAX);
 	ck_assert_uint_eq(pool.in_use, READAHEAD_MAX);
@@ -314,8 +313,7 @@ static int read_and_ask_for_more(void *arg, uint64_t off, void *buf, size_t len)
 /* Nobody waits for a fill: the die is in, so they read that. */
 START_TEST(requests_during_a_fill_do_not_wait_for_it)
 {
-	readahead_fill(&ra, &pool, DIE, 0, LIMIT, read_and_ask_for_more,
-		       &source);
+	readahead_fill(&ra, &pool, DIE, 0, LIMIT, read_and_ask_for_more, &source);
 	ck_assert(get(0, BLOCK));
 }
 END_TEST

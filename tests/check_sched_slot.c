@@ -345,8 +345,7 @@ Suite *sched_slot_suite(void)
 	tcase_add_test(look, acquire_of_the_die_that_is_in_looks_at_it_again);
 	tcase_add_loop_test(look, reset_reaches_bind_as_a_flag, 0, 2);
 	tcase_add_test(look, reset_waits_for_the_copy_that_runs);
-	tcase_add_test(look,
-		       reset_that_comes_during_a_plain_swap_is_still_done);
+	tcase_add_test(look, reset_that_comes_during_a_plain_swap_is_still_done);
 	tcase_add_test(look, reset_holds_up_no_other_die_for_ever);
 	tcase_add_test(look, suspect_die_is_looked_at_before_the_next_request);
 	tcase_add_test(look, suspect_die_waits_for_its_other_copies);
@@ -359,14 +358,13 @@ Suite *sched_slot_suite(void)
 	tcase_add_test(share, slot_leased_elsewhere_with_nowait_returns_ebusy);
 	tcase_add_test(share,
 		       slot_leased_elsewhere_is_forgotten_when_nobody_asks);
-	tcase_add_test(share,
-		       idle_die_is_left_to_other_processes_after_a_while);
-	tcase_add_loop_test(share,
-			    die_in_use_or_held_is_not_left_to_other_processes,
-			    0, 2);
+	tcase_add_test(share, idle_die_is_left_to_other_processes_after_a_while);
+	tcase_add_loop_test(
+		share, die_in_use_or_held_is_not_left_to_other_processes, 0, 2);
 	tcase_add_test(share, busy_die_gives_other_processes_a_turn);
 	tcase_add_test(
-		share, held_die_that_is_lost_to_another_process_blocks_nobody_for_ever);
+		share,
+		held_die_that_is_lost_to_another_process_blocks_nobody_for_ever);
 	suite_add_tcase(suite, share);
 	return suite;
 }

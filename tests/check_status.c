@@ -9,19 +9,18 @@
 #include "util.h"
 
 static const char *const die_keys[] = {
-	"die",		"bdf",		"id",		"state",
-	"slot",		"hold",		"holder",	"vram_bytes",
-	"resmem_bytes", "bar0",		"bar1",		"bar1_bytes",
-	"bar3",		"bar1_mode",	"driver",	"alive",
-	"generation",	"resets",	"acquires",	"swaps_in",
-	"swaps_out",	"last_swap_ns", "read_bytes",	"written_bytes",
-	"waiters",	"progress",	"last_error",
+	"die",       "bdf",          "id",         "state",         "slot",
+	"hold",      "holder",       "vram_bytes", "resmem_bytes",  "bar0",
+	"bar1",      "bar1_bytes",   "bar3",       "bar1_mode",     "driver",
+	"alive",     "generation",   "resets",     "acquires",      "swaps_in",
+	"swaps_out", "last_swap_ns", "read_bytes", "written_bytes", "waiters",
+	"progress",  "last_error",
 };
 
 static const char *const root_keys[] = {
-	"version",   "backend",	  "transport", "copy",	       "dies",
-	"slots",     "active",	  "mapped",    "slot_bar0",    "slot_bar1",
-	"slot_bar3", "timeslice_ms", "swaps",  "last_error",
+	"version",   "backend",      "transport", "copy",       "dies",
+	"slots",     "active",       "mapped",    "slot_bar0",  "slot_bar1",
+	"slot_bar3", "timeslice_ms", "swaps",     "last_error",
 };
 
 /* what a busy K80 shows */
@@ -231,8 +230,8 @@ START_TEST(root_shows_each_value_behind_its_key)
 END_TEST
 
 static const char *const die_may_be_none[] = {
-	"bdf",	"slot",	     "holder", "bar0",	   "bar1",
-	"bar3", "driver",    "hold",   "progress", "last_error",
+	"bdf",  "slot",   "holder", "bar0",     "bar1",
+	"bar3", "driver", "hold",   "progress", "last_error",
 };
 
 START_TEST(die_shows_none_for_what_it_has_not)
@@ -298,8 +297,8 @@ START_TEST(root_counter_does_not_change_the_length)
 END_TEST
 
 static const char *const hostile[] = {
-	"\n",		"a\nalive 1",	   "a\r\nalive 1", "\talive 1\n\n",
-	"alive 1\n",	"\x1b[2Jalive 1", "\x01\x02\x1f",  "a\vb\fc",
+	"\n",        "a\nalive 1",     "a\r\nalive 1", "\talive 1\n\n",
+	"alive 1\n", "\x1b[2Jalive 1", "\x01\x02\x1f", "a\vb\fc",
 };
 
 /* Process names and kernel texts are not ours. */

@@ -4,11 +4,14 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "mock_clock.h"
 #include "util.h"
+
+/* of all that a reset makes undefined; enough to be seen */
+#define LOST_BYTES ((size_t)64 << 10)
 
 struct gate {
 	bool is_closed;
@@ -39,8 +42,7 @@ static struct {
 	const char *complaint;
 	struct gate gates[FAKE_N_CALLS];
 	struct fake_die dies[BACKEND_MAX_DIES];
-} fake = { .lock = PTHREAD_MUTEX_INITIALIZER,
-	   .opened = PTHREAD_COND_INITIALIZER };
+} fake = { .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER };
 
 static void take(void)
 {
@@ -102,7 +104,7 @@ static void slot_enter_locked(void)
 static void lose_locked(unsigned int die)
 {
 	fake.dies[die].info.generation++;
-	memset(fake.dies[die].mem, FAKE_SCRAP, fake.bytes);
+	memset(fake.dies[die].mem, FAKE_SCRAP, MIN(fake.bytes, LOST_BYTES));
 }
 
 static int op_bind(struct backend *be, unsigned int die, unsigned int flags)
@@ -285,8 +287,9 @@ void fake_open(struct backend *be, unsigned int n_dies, size_t bytes)
 	fake.waiters = 0;
 	fake.complaint = NULL;
 	for (unsigned int die = 0; die < n_dies; die++) {
-		fake.dies[die].mem = calloc(1, bytes);
-		ck_assert_ptr_nonnull(fake.dies[die].mem);
+		fake.dies[die].mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ck_assert_ptr_ne(fake.dies[die].mem, MAP_FAILED);
 		fake.dies[die].state = -1;
 		fake.dies[die].info.alive = 1;
 		fake.dies[die].info.bar1_mode = BS_MODE_PHYSICAL;
@@ -301,7 +304,7 @@ void fake_close(void)
 	for (unsigned int call = 0; call < FAKE_N_CALLS; call++)
 		fake_let_go(call);
 	for (unsigned int die = 0; die < fake.n_dies; die++)
-		free(fake.dies[die].mem);
+		munmap(fake.dies[die].mem, fake.bytes);
 	fake.n_dies = 0;
 }
 
@@ -343,8 +346,7 @@ unsigned int fake_n_held(enum fake_call call)
 	return n;
 }
 
-void fake_fail(enum fake_call call, unsigned int die, int error,
-	       unsigned int n)
+void fake_fail(enum fake_call call, unsigned int die, int error, unsigned int n)
 {
 	take();
 	fake.dies[die].error[call] = error;

@@ -27,7 +27,7 @@ enum fake_call {
 };
 
 #define FAKE_ANY_DIE (-1)
-#define FAKE_SCRAP   0xee /* what a reset leaves in the memory */
+#define FAKE_SCRAP   0xee /* what a reset leaves at the start of the memory */
 
 /**
  * fake_open() - make the dies; nothing is bound
@@ -55,8 +55,7 @@ void fake_let_one_go(enum fake_call call);
 unsigned int fake_n_held(enum fake_call call);
 
 /** fake_fail() - the next @n calls of this kind on @die fail with @error */
-void fake_fail(enum fake_call call, unsigned int die, int error,
-	       unsigned int n);
+void fake_fail(enum fake_call call, unsigned int die, int error, unsigned int n);
 
 /** fake_count() - calls made so far, failed ones too; FAKE_ANY_DIE: all */
 unsigned int fake_count(enum fake_call call, int die);

@@ -16,20 +16,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MUST(condition)                                                   \
-	do {                                                              \
-		if (!(condition)) {                                       \
-			fprintf(stderr, "not so: %s\n", #condition);      \
-			abort();                                          \
-		}                                                         \
+#define MUST(condition)                                              \
+	do {                                                         \
+		if (!(condition)) {                                  \
+			fprintf(stderr, "not so: %s\n", #condition); \
+			abort();                                     \
+		}                                                    \
 	} while (0)
 
 static const char *const names[] = {
-	[CTL_BLANK] = "",	      [CTL_ACQUIRE] = "acquire",
-	[CTL_RELEASE] = "release",    [CTL_PIN] = "pin",
-	[CTL_LEASE] = "lease",	      [CTL_UNPIN] = "unpin",
-	[CTL_RESET] = "reset",	      [CTL_FLUSH] = "flush",
-	[CTL_ZERO] = "zero",	      [CTL_TIMESLICE] = "timeslice",
+	[CTL_BLANK] = "",          [CTL_ACQUIRE] = "acquire",
+	[CTL_RELEASE] = "release", [CTL_PIN] = "pin",
+	[CTL_LEASE] = "lease",     [CTL_UNPIN] = "unpin",
+	[CTL_RESET] = "reset",     [CTL_FLUSH] = "flush",
+	[CTL_ZERO] = "zero",       [CTL_TIMESLICE] = "timeslice",
 };
 
 /* The plain spelling of a command. Returns its length. */
@@ -48,8 +48,7 @@ static size_t spell(const struct ctl_cmd *cmd, char *buf, size_t room)
 		snprintf(slice, sizeof(slice), " auto");
 	return (size_t)snprintf(buf, room, "%s%s%s%s%s%s", names[cmd->verb],
 				cmd->sbr ? " sbr" : "",
-				cmd->nowait ? " nowait" : "", wait, range,
-				slice);
+				cmd->nowait ? " nowait" : "", wait, range, slice);
 }
 
 static void check_accepted(enum ctl_scope scope, const char *line, size_t len,

@@ -100,8 +100,7 @@ static void on_answer(struct io *io, ssize_t result, const void *data)
 	c->n_answers++;
 }
 
-struct call *call_new(enum io_op op, struct io_file *f, uint64_t off,
-		      uint64_t len)
+struct call *call_new(enum io_op op, struct io_file *f, uint64_t off, uint64_t len)
 {
 	struct call *c = &calls[n_calls++];
 
@@ -145,8 +144,7 @@ ssize_t read_at(struct io_file *f, uint64_t off, uint64_t len, void *buf)
 	return ret;
 }
 
-ssize_t write_at(struct io_file *f, uint64_t off, uint64_t len,
-		 const void *buf)
+ssize_t write_at(struct io_file *f, uint64_t off, uint64_t len, const void *buf)
 {
 	struct call *c = call_new(IO_WRITE, f, off, len);
 

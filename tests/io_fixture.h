@@ -68,7 +68,6 @@ ssize_t call_slot(enum sched_op op, unsigned int die);
 
 /** read_at(), write_at() - run one transfer */
 ssize_t read_at(struct io_file *f, uint64_t off, uint64_t len, void *buf);
-ssize_t write_at(struct io_file *f, uint64_t off, uint64_t len,
-		 const void *buf);
+ssize_t write_at(struct io_file *f, uint64_t off, uint64_t len, const void *buf);
 
 #endif /* IO_FIXTURE_H */

@@ -30,10 +30,14 @@
 	X(policy_sim)  \
 	X(pool)        \
 	X(readahead)   \
+	X(region)      \
 	X(sched)       \
+	X(sched_control) \
 	X(sched_hold)  \
 	X(sched_slot)  \
-	X(status)
+	X(sched_wait)  \
+	X(status)      \
+	X(window)
 /* clang-format on */
 
 #define SUITE_PROTOTYPE(unit) Suite *unit##_suite(void);

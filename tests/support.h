@@ -33,9 +33,9 @@
  * ck_assert() tells the runner about each passed check, by a system call or
  * more; this one is silent until it fails.
  */
-#define support_assert(condition)                        \
-	do {                                             \
-		if (!(condition))                        \
+#define support_assert(condition)                            \
+	do {                                                 \
+		if (!(condition))                            \
 			ck_abort_msg("not so: " #condition); \
 	} while (0)
 

@@ -53,13 +53,19 @@ step "build thread" make -s "$jobs" SAN=thread all tests
 step "unit" build/check_all
 step "unit in one process" env CK_FORK=no build/check_all
 step "unit address,undefined" env CK_FORK=no build-address-undefined/check_all
-for suite in sched io pool readahead dev_sim; do
+# the suites with threads in them
+mapfile -t threaded < <(sed -n \
+	's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|readahead\|guard\|dev_sim\)).*/\1/p' \
+	tests/suites.h)
+for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
 done
-step "unit valgrind" env CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 \
-	K80_VALGRIND=1 valgrind -q --error-exitcode=9 --leak-check=full \
-	--errors-for-leak-kinds=definite build/check_all
+for suite in backend barswap ctl dev_module io node options readahead status; do
+	step "unit valgrind $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
+		CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=9 \
+		--leak-check=full --errors-for-leak-kinds=definite build/check_all
+done
 
 step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M build/test_barswap
 step "library on the simulator, address,undefined" env \
