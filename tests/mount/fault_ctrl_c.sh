@@ -8,13 +8,16 @@ mount_sim wait=60000
 ctl 0 pin
 # a new session, where SIGINT is not ignored as it is in a background job
 interrupted() {
-	local start pid
+	local start pid i
 	/usr/bin/python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' "$@" <&0 >"$W/out" 2>"$W/log" &
 	pid=$!
-	sleep 0.5
-	kill -0 $pid || fail "did not wait: $*: $(cat "$W/log")"
+	for ((i = 0; i < 100; i++)); do
+		[ $(($(number 1 waiters) + $(number 2 waiters))) = 0 ] || break
+		sleep 0.1
+	done
+	[ "$i" -lt 100 ] || fail "did not wait: $*: $(cat "$W/log")"
 	start=$(now_ms)
 	kill -INT $pid
 	if wait $pid; then
