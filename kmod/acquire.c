@@ -48,7 +48,7 @@ static bool is_to_reset(struct bs_die *die, u32 flags)
 static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 {
 	struct bs_slot *slot = to->slot;
-	struct bs_die *from = slot->active;
+	struct bs_die *from = READ_ONCE(slot->active);
 	u32 dies = BIT(to->id) | (from ? BIT(from->id) : 0);
 	unsigned int how = BS_HW_SIGNALS;
 	int ret;
@@ -157,7 +157,7 @@ static int acquire(struct bs_die *die, u32 flags, bool *swapped)
 	ret = lock_slot(slot);
 	if (ret)
 		return ret;
-	*swapped = slot->active != die || flags & BS_ACQUIRE_FORCE_SBR;
+	*swapped = READ_ONCE(slot->active) != die || flags & BS_ACQUIRE_FORCE_SBR;
 	ret = *swapped ? swap_round(die, flags, &reset) : reacquire(die);
 	mutex_unlock(&slot->lock);
 	if (ret || !reset)

@@ -205,7 +205,7 @@ struct bs_slot {
 	struct bs_reset reset;
 
 	struct rw_semaphore map_lock;
-	struct bs_die *active; /* map_lock; NULL: vacant */
+	struct bs_die *active; /* map_lock; a hint under lock; NULL: vacant */
 	bool is_swapping; /* a swap has or wants map_lock. hint, no lock */
 
 	spinlock_t info_lock;

@@ -244,10 +244,6 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet)
 	int ret = 0;
 
 	lockdep_assert_held_write(&slot->map_lock);
-	/* What was written before the zap reaches the die before it leaves. */
-	wmb();
-	if (!die->dev.is_gone)
-		bs_regs_answer(slot);
 	unprogram(&c, &ret);
 	bs_unclaim_all(die);
 	free_memtype(slot);

@@ -69,6 +69,10 @@ void bs_slot_take_out_locked(struct bs_slot *slot)
 	lockdep_assert_held_write(&slot->map_lock);
 	if (!die)
 		return;
+	/* What was written before the zap reaches the die before it leaves. */
+	wmb();
+	if (!die->dev.is_gone)
+		bs_regs_answer(slot);
 	/* What did not read back is reported; a stuck port is tried again. */
 	bs_chain_disable(die, false);
 	bs_info_swapped(die, false);
