@@ -12,8 +12,8 @@ run_part() {
 	case $1 in
 	lint) tests/lint.sh ;;
 	unit) tests/unit.sh ;;
-	mount) tests/mount/run.sh -j 2 ;;
-	vm) tests/vm/check.sh ;;
+	mount) K80_TIME_SCALE=2 tests/mount/run.sh -j 2 ;;
+	vm) K80_SLOW=3 tests/vm/check.sh ;;
 	*)
 		echo "check.sh: no part '$1'" >&2
 		return 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What was found at load is back after unload, always.
+# ci: no
 # time: 150
 # 50 reloads with swaps, then 3 with the resets of a first acquire
 config 4096 >"$TMPDIR/full.before"

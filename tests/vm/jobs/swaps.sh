@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Six dies with different data, four processes, random turns with leases.
+# ci: no
 # time: 240
 check "loads" load
 "$G/swaps" 1000 4 "$(date +%s)"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What things cost. Only the ratio of the copies is judged.
+# ci: no
 # time: 120
 check "loads" load
 writes()
