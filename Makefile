@@ -10,6 +10,11 @@ sbindir ?= $(prefix)/sbin
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
+# mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
+# vendor's driver away, so it is the owner of a card who copies it to modprobe.d
+helperdir ?= /sbin
+unitdir ?= /etc/systemd/system
+udevdir ?= /etc/udev/rules.d
 DESTDIR ?=
 
 CC ?= gcc
@@ -17,7 +22,9 @@ SAN ?=
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma := ,
 
-FUSE_CFLAGS = $(shell pkg-config --cflags fuse3)
+# the newest API of libfuse that its version has: 3.12 gave the loop a config
+FUSE_API = $(shell pkg-config --atleast-version=3.12 fuse3 && echo 312 || echo 35)
+FUSE_CFLAGS = $(shell pkg-config --cflags fuse3) -DFUSE_USE_VERSION=$(FUSE_API)
 FUSE_LIBS = $(shell pkg-config --libs fuse3)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 CHECK_LIBS = $(shell pkg-config --libs check)
@@ -33,7 +40,8 @@ SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-re
 endif
 CFLAGS ?= -g $(OPT)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DK80FS_VERSION='"$(VERSION)"' \
-	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -I. -Ifusefs -Ifusefs/lib
+	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -iquote . \
+	-iquote fusefs -iquote fusefs/lib
 override LDFLAGS += $(SANFLAGS) -pthread -Wl,-z,relro,-z,now
 # clang checks the lock annotations of util.h
 ifneq ($(findstring clang,$(CC)),)
@@ -43,24 +51,35 @@ endif
 LIB_SRC := $(wildcard fusefs/lib/*.c)
 FS_SRC := $(wildcard fusefs/*.c)
 # what includes a FUSE header
-FUSE_SRC := fusefs/main.c fusefs/options.c fusefs/fs_ops.c fusefs/fs_dir.c
+FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o
-# everything of the daemon the unit tests link: all that knows no FUSE
-UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
+	tests/support.c tests/mock_ioctl.c tests/mock_clock.c tests/mock_user.c \
+	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
+# what the unit tests stand in for
+CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
+	clock_gettime getuid geteuid getgid getgrnam)
+# everything of the daemon the unit tests link: all that knows no FUSE, and
+# the command line
+UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
+	$(B)/fusefs/options.o
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
 PROGS := $(B)/k80fs $(B)/vram_persist
+MAN3 := fusefs/lib/libbarswap.3
+MAN8 := $(wildcard fusefs/*.8 mount-helpers/*.8)
 TESTS := $(B)/check_all $(B)/test_barswap
 
 .PHONY: all
+## all          build the daemon and the library
 all: $(LIBS_OUT) $(PROGS)
 
 .PHONY: help
+## help         this list
 help:
 	@sed -n 's/^##  */  /p' Makefile
 
@@ -68,8 +87,9 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
-$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -Itests
+$(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/check_options.o: \
+	override CFLAGS += $(FUSE_CFLAGS)
+$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
 
 $(B)/libbarswap.a: $(LIB_OBJ)
 	@rm -f $@
@@ -92,10 +112,112 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+
+.PHONY: tests
+tests: $(TESTS)
+	$(MAKE) -s -f tests/mount/Makefile OUT=$(CURDIR)/$(B)/mount CC="$(CC)"
+
+# libFuzzer comes with clang alone; the fuzzed unit and the target, nothing else
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 5
+FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+$(B)/fuzz_ctl: tests/fuzz_ctl.c fusefs/ctl.c fusefs/ctl.h fusefs/util.h Makefile
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
+		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c fusefs/ctl.c
+
+.PHONY: fuzz
+## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
+# what it finds to be new goes to build/, never into the corpus
+fuzz: $(B)/fuzz_ctl
+	@mkdir -p $(B)/fuzz_ctl.new
+	$(B)/fuzz_ctl -max_total_time=$(FUZZ_SECONDS) -max_len=4200 \
+		-dict=tests/corpus/ctl.dict -artifact_prefix=$(B)/fuzz_ctl. \
+		-print_final_stats=1 -verbosity=0 \
+		$(B)/fuzz_ctl.new tests/corpus/ctl
+
+.PHONY: deps
+## deps         install what building and testing needs (apt; asks for root)
+deps:
+	mount-helpers/install-deps build test vm
+
+.PHONY: build-deps
+build-deps:
+	mount-helpers/install-deps build
+
+DEMO_DIR ?= /mnt/k80
+.PHONY: demo demo-stop
+## demo         mount six simulated dies at /mnt/k80 and show a round trip
+demo: build-deps
+	$(MAKE) -s all
+	@tests/demo.sh start $(DEMO_DIR)
+## demo-stop    unmount them
+demo-stop:
+	@tests/demo.sh stop $(DEMO_DIR)
+
+.PHONY: check check-unit check-mount check-vm lint
+## check        install what is needed, build, run every test
+check: deps
+	@tests/check.sh lint unit mount vm
+## check-unit   the tests that need no mount
+check-unit: deps
+	@tests/check.sh unit
+## check-mount  the mounted tree on the simulator (needs /dev/fuse)
+check-mount: deps
+	$(MAKE) -s all tests
+	@tests/check.sh mount
+## check-vm     the kernel module in a PC with three emulated cards
+check-vm: deps
+	$(MAKE) -s all tests
+	@tests/check.sh vm
+## lint         layers, formats, shell scripts, manual pages
+lint:
+	@tests/check.sh lint
+
+.PHONY: bench
+## bench        measure against peers on this machine, into build/bench/
+bench: deps
+	$(MAKE) -s all
+	tests/bench/run.sh
+
+INSTALL ?= install
+.PHONY: install uninstall
+## install      to $(DESTDIR)$(prefix); the module: see kmod/
+install: all
+	$(INSTALL) -D -m 755 $(B)/k80fs $(DESTDIR)$(bindir)/k80fs
+	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
+	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
+	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
+	ln -sf mount.k80fs $(DESTDIR)$(helperdir)/mount.fuse.k80fs
+	ln -sf umount.k80fs $(DESTDIR)$(helperdir)/umount.fuse.k80fs
+	$(INSTALL) -D -m 644 fusefs/lib/barswap.h $(DESTDIR)$(includedir)/barswap.h
+	$(INSTALL) -D -m 644 $(B)/libbarswap.a $(DESTDIR)$(libdir)/libbarswap.a
+	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME).0
+	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME)
+	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/libbarswap.so
+	$(INSTALL) -D -m 644 $(B)/barswap.pc $(DESTDIR)$(libdir)/pkgconfig/barswap.pc
+	$(INSTALL) -D -m 644 mount-helpers/k80fs.service $(DESTDIR)$(unitdir)/k80fs.service
+	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules $(DESTDIR)$(udevdir)/60-bar-swap.rules
+	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf
+	$(INSTALL) -d $(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
+	$(INSTALL) -m 644 $(MAN3) $(DESTDIR)$(mandir)/man3
+	$(INSTALL) -m 644 $(MAN8) $(DESTDIR)$(mandir)/man8
+	[ -n "$(DESTDIR)" ] || ldconfig
+## uninstall    remove what install put there
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(sbindir)/k80-doctor \
+		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
+		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
+		$(includedir)/barswap.h $(libdir)/libbarswap.a \
+		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
+		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
+		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
+		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
+		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))))
 
 .PHONY: clean
 ## clean        remove what was built

@@ -9,23 +9,29 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define KIB		((uint64_t)1 << 10)
-#define MIB		((uint64_t)1 << 20)
-#define GIB		((uint64_t)1 << 30)
-#define NSEC_PER_USEC	1000ULL
-#define NSEC_PER_MSEC	1000000ULL
-#define NSEC_PER_SEC	1000000000ULL
+#define KIB           ((uint64_t)1 << 10)
+#define MIB           ((uint64_t)1 << 20)
+#define GIB           ((uint64_t)1 << 30)
+#define NSEC_PER_USEC 1000ULL
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_SEC  1000000000ULL
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-#define MIN(a, b)                                                              \
-	({                                                                     \
-		__typeof__(a) min_a_ = (a);                                    \
-		__typeof__(b) min_b_ = (b);                                    \
-		min_a_ < min_b_ ? min_a_ : min_b_;                             \
+/* both sides of one type; do not nest */
+#define MIN(a, b)                                  \
+	({                                         \
+		__typeof__(a) min_a_ = (a);        \
+		__typeof__(b) min_b_ = (b);        \
+		min_a_ < min_b_ ? min_a_ : min_b_; \
 	})
 
-#define container_of(ptr, type, member)                                        \
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+#define container_of(ptr, type, member) \
 	((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* nanoseconds of CLOCK_MONOTONIC */
@@ -39,12 +45,12 @@ static inline uint64_t now_ns(void)
 
 /* Lock annotations, checked by clang -Wthread-safety; nothing elsewhere. */
 #ifdef __clang__
-#define REQUIRES(...)	__attribute__((requires_capability(__VA_ARGS__)))
-#define EXCLUDES(...)	__attribute__((locks_excluded(__VA_ARGS__)))
-#define ACQUIRES(...)	__attribute__((acquire_capability(__VA_ARGS__)))
-#define RELEASES(...)	__attribute__((release_capability(__VA_ARGS__)))
-#define CAPABILITY	__attribute__((capability("mutex")))
-#define NO_TSA		__attribute__((no_thread_safety_analysis))
+#define REQUIRES(...) __attribute__((requires_capability(__VA_ARGS__)))
+#define EXCLUDES(...) __attribute__((locks_excluded(__VA_ARGS__)))
+#define ACQUIRES(...) __attribute__((acquire_capability(__VA_ARGS__)))
+#define RELEASES(...) __attribute__((release_capability(__VA_ARGS__)))
+#define CAPABILITY    __attribute__((capability("mutex")))
+#define NO_TSA        __attribute__((no_thread_safety_analysis))
 #else
 #define REQUIRES(...)
 #define EXCLUDES(...)

@@ -55,7 +55,8 @@ bs_context *bs_init(void);
  * bs_init_device() - open a device by name
  * @device: path of the module's node, or "sim[:NAME=VALUE,...]" for the
  *          simulator: dies=6 (1..16), vram=12G (bytes, suffix K M G, a
- *          multiple of 4096), swap_us=0 (time a swap takes), dir=DIR (keep
+ *          multiple of 4096), resmem=0 (carve-out at its end, rounded up as
+ *          the module does), swap_us=0 (time a swap takes), dir=DIR (keep
  *          the memory in DIR/dieN; without it unlinked files in $TMPDIR or
  *          /var/tmp), ctl=PATH (a stream socket that takes bs_sim_order()
  *          lines and answers each with "ok" or "error: ...")
@@ -160,17 +161,17 @@ struct bs_health {
 int bs_check(bs_context *ctx, int die_id, struct bs_health *health);
 
 enum bs_state {
-	BS_STATE_IDLE,	   /* not in the slot */
-	BS_STATE_ACTIVE,   /* in the slot */
-	BS_STATE_DEAD,	   /* does not answer, or removed */
-	BS_STATE_NO_VRAM,  /* in the slot; its memory is not initialised */
+	BS_STATE_IDLE, /* not in the slot */
+	BS_STATE_ACTIVE, /* in the slot */
+	BS_STATE_DEAD, /* does not answer, or removed */
+	BS_STATE_NO_VRAM, /* in the slot; its memory is not initialised */
 	BS_STATE_UNUSABLE, /* its chain carries a foreign device */
 };
 
 enum bs_mode {
-	BS_MODE_UNKNOWN,  /* never been in the slot */
+	BS_MODE_UNKNOWN, /* never been in the slot */
 	BS_MODE_PHYSICAL, /* BAR1 offset 0 is VRAM offset 0 */
-	BS_MODE_VIRTUAL,  /* BAR1 goes through the GPU's own page tables */
+	BS_MODE_VIRTUAL, /* BAR1 goes through the GPU's own page tables */
 };
 
 /**
@@ -222,7 +223,7 @@ int bs_die_info(bs_context *ctx, int die_id, struct bs_info *info);
 /**
  * bs_vram() - the mapping of a die's memory
  * @addr: out: start, the same until bs_free(), whether the die is in or out
- * @len:  out: bytes, = bs_info.vram_bytes
+ * @len:  out: bytes, = bs_info.vram_bytes; bs_info.resmem_bytes more follow
  *
  * Touching it while the die is out, or dead, raises SIGBUS.
  *
@@ -232,7 +233,7 @@ int bs_vram(bs_context *ctx, int die_id, void **addr, size_t *len);
 
 /**
  * bs_zero() - clear memory the cheapest way the device has
- * @off, @len: bytes, inside vram_bytes
+ * @off, @len: bytes, inside vram_bytes + resmem_bytes
  *
  * The die must be in the slot. Not interruptible: keep @len small.
  *

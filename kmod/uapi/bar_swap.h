@@ -205,7 +205,7 @@ struct bs_check {
 
 /*
  * mmap: offset = (die << 40) + byte offset into its VRAM; MAP_SHARED only,
- * inside vram_bytes. Pages come at the first touch and only while the die is
+ * inside vram_bytes + resmem_bytes: the carve-out lies behind the usable part. Pages come at the first touch and only while the die is
  * in the slot; otherwise the touch gives SIGBUS.
  *
  * poll: POLLPRI when any die's state, lease, driver, alive flag, generation,

@@ -30,6 +30,7 @@ trap 'exit 130' INT TERM
 "$vm/fetch.sh"
 make -s -C "$vm"
 make -s -C "$top" all build/test_barswap
+make -s -f "$top/tests/mount/Makefile" OUT="$top/build/mount"
 "$vm/modules.sh" "${kernels[@]}"
 pass=0 fail=0 skip=0
 if python3 "$vm/excl_test.py" >"$build/excl_test.log" 2>&1; then

@@ -110,7 +110,7 @@ check_trace()
 # run_group "OPTIONS" JOB...: until each job of the group has run
 run_group()
 {
-	local opts=$1 limit t n job
+	local opts=$1 limit t n job began
 	local -a todo left
 
 	shift
@@ -118,6 +118,7 @@ run_group()
 	while [ ${#todo[@]} -gt 0 ]; do
 		boots=$((boots + 1))
 		dir=$out/boot$boots
+		began=$SECONDS
 		mkdir -p "$dir/out"
 		limit=$((60 * slow))
 		n=0
@@ -126,7 +127,7 @@ run_group()
 			t=$(head_of "$job" time)
 			t=$((${t:-60} * slow))
 			limit=$((limit + t + 10))
-			echo "$n $job $t"
+			echo "$n $job $t $slow"
 		done >"$dir/out/plan"
 		case " $opts " in
 		*" dsdt "*)	boot_dsdt "$kernel" "$dir" >"$dir/dsdt.log" 2>&1 ||
@@ -148,6 +149,8 @@ run_group()
 			fi
 		done
 		check_trace "boot$boots"
+		echo "# boot $boots: $((SECONDS - began)) s, CPU of all so far" \
+			"$(times | tail -1)"
 		if [ ${#left[@]} -eq ${#todo[@]} ]; then
 			result "not ok $kernel/boot$boots: the guest does not come up"
 			tail -n 20 "$dir/serial" "$dir/qemu.err" | sed 's/^/# /'

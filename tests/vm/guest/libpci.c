@@ -30,6 +30,16 @@ uint32_t pci_get(const char *bdf, unsigned int off, unsigned int width)
 	return val;
 }
 
+void pci_get_all(const char *bdf, uint8_t *buf, unsigned int len)
+{
+	int fd = config_open(bdf, O_RDONLY);
+
+	/* the kernel cuts a long read into aligned dwords */
+	if (pread(fd, buf, len, 0) != (ssize_t)len)
+		err(1, "%s: read of %u bytes", bdf, len);
+	close(fd);
+}
+
 void pci_set(const char *bdf, unsigned int off, unsigned int width, uint32_t val)
 {
 	int fd = config_open(bdf, O_WRONLY);

@@ -9,6 +9,9 @@
 /** pci_get() - read @width (1, 2, 4) bytes at @off; ends the program if not */
 uint32_t pci_get(const char *bdf, unsigned int off, unsigned int width);
 
+/** pci_get_all() - the first @len bytes, by dwords as a driver reads them */
+void pci_get_all(const char *bdf, uint8_t *buf, unsigned int len);
+
 /** pci_set() - write; ends the program if the kernel refuses */
 void pci_set(const char *bdf, unsigned int off, unsigned int width, uint32_t val);
 

@@ -64,12 +64,8 @@ static void blank_status(void)
 static void dump(const char *bdf)
 {
 	unsigned int off, i;
-	uint32_t val;
 
-	for (off = 0; off < size; off += 4) {
-		val = pci_get(bdf, off, 4);
-		memcpy(config + off, &val, 4);
-	}
+	pci_get_all(bdf, config, size);
 	blank_status();
 	for (off = 0; off < size; off += ROW) {
 		printf("%s %03x:", bdf, off);

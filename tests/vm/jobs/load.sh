@@ -20,6 +20,10 @@ for i in $(seq 50); do
 	}
 done
 check_is "50 reloads with swaps change nothing" $bad 0
+# Not after resets: they clear 0x488, which a quirk of Linux sets once at boot
+config 4096 >"$TMPDIR/full.after"
+check "nor any of the 4096 bytes" \
+	diff "$TMPDIR/full.before" "$TMPDIR/full.after"
 
 bad=0
 for i in 1 2 3; do
@@ -35,6 +39,3 @@ for i in 1 2 3; do
 	same before after || bad=$((bad + 1))
 done
 check_is "3 reloads with resets change nothing" $bad 0
-config 4096 >"$TMPDIR/full.after"
-check "all 4096 bytes are as before" \
-	diff "$TMPDIR/full.before" "$TMPDIR/full.after"

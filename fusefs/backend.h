@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the daemon needs of the hardware: bind a die, copy, look after it.
+ *
+ * Every range and state check is in the wrappers here, so that a backend only
+ * does the work. The scheduler alone binds and unbinds, one call at a time;
+ * copies run from any thread while the die is bound.
+ */
+#ifndef K80FS_BACKEND_H
+#define K80FS_BACKEND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "barswap.h"
+
+#define BACKEND_MAX_DIES 16
+#define BACKEND_MAX_CHUNK                                   \
+	((size_t)1 << 20) /* bytes copied between two looks \
+			   * at whether the die still answers */
+
+struct backend;
+
+/**
+ * struct backend_ops - one kind of hardware; every op is required
+ * @has_slot: dies take turns: the scheduler must bind before a copy
+ * @bind:     put @die in and keep it in; flags BS_FORCE_SBR only. Takes the
+ *            die that is in out first, after its writes have reached it.
+ *            -EAGAIN: another process leases the slot, try again later
+ * @unbind:   take it out; 0 if it is not in
+ * @rest:     allow other processes to take the slot from @die from now on
+ * @read:     copy @len <= BACKEND_MAX_CHUNK bytes out of a bound die, then
+ *            make sure that it still answers: -EIO if not, -EAGAIN if
+ *            another process took the slot meanwhile
+ * @write:    the other way; returns when the stores have left the CPU
+ * @zero:     clear memory of a bound die; @len <= BACKEND_MAX_CHUNK * 256
+ * @sync:     wait until the writes of every thread have reached a bound die
+ * @info:     never waits for hardware; sees events that nobody ordered
+ * @poll_fd:  POLLPRI when @info may have changed since the last @poll_ack; -1
+ *            if there is none
+ */
+struct backend_ops {
+	const char *name;
+	bool has_slot;
+	int (*open)(struct backend *be, const char *device);
+	void (*close)(struct backend *be);
+	int (*bind)(struct backend *be, unsigned int die, unsigned int flags);
+	int (*unbind)(struct backend *be, unsigned int die);
+	void (*rest)(struct backend *be, unsigned int die);
+	int (*read)(struct backend *be, unsigned int die, uint64_t off,
+		    void *buf, size_t len);
+	int (*write)(struct backend *be, unsigned int die, uint64_t off,
+		     const void *buf, size_t len);
+	int (*zero)(struct backend *be, unsigned int die, uint64_t off,
+		    uint64_t len);
+	int (*sync)(struct backend *be, unsigned int die);
+	int (*info)(struct backend *be, unsigned int die, struct bs_info *info);
+	int (*poll_fd)(struct backend *be);
+	void (*poll_ack)(struct backend *be);
+};
+
+/**
+ * struct backend_die - what is kept of a die between looks at it
+ * @len:           bytes of memory, carve-out included; immutable
+ * @vram_bytes:    bytes before the carve-out; immutable
+ * @io_errno:      why copies are refused, 0 if they are not
+ * @generation:    as of the last look; changes when the contents were lost
+ * @read_bytes:    copied out since start; @written_bytes: copied in
+ */
+struct backend_die {
+	uint64_t len;
+	uint64_t vram_bytes;
+	_Atomic int io_errno;
+	_Atomic uint64_t generation;
+	_Atomic uint64_t read_bytes;
+	_Atomic uint64_t written_bytes;
+};
+
+struct backend {
+	const struct backend_ops *ops;
+	void *priv;
+	const char *copy_name; /* the copy engine in use */
+	unsigned int n_dies;
+	struct backend_die dies[BACKEND_MAX_DIES];
+	_Atomic uint64_t swaps; /* binds that programmed the slot */
+};
+
+/**
+ * backend_open() - open the hardware and learn its dies
+ * @be:     out
+ * @name:   "bar_swap" or "sim"
+ * @device: what the backend opens, see bs_init_device()
+ *
+ * Return: 0; -EINVAL no such backend; else as bs_init_device() says.
+ */
+int backend_open(struct backend *be, const char *name, const char *device);
+
+/** backend_close() - the die that is in stays in */
+void backend_close(struct backend *be);
+
+/**
+ * backend_bind() - put a die in; the scheduler's slot thread only
+ * Return: 0; -EAGAIN leased by another process; -ENODEV, -EBUSY, -EIO as
+ * bs_acquire_flags() says.
+ */
+int backend_bind(struct backend *be, unsigned int die, unsigned int flags);
+
+/** backend_unbind() - take it out; slot thread only. 0 or -errno */
+int backend_unbind(struct backend *be, unsigned int die);
+
+/** backend_rest() - let other processes have the slot */
+void backend_rest(struct backend *be, unsigned int die);
+
+/**
+ * backend_read() - copy out of a die that is bound and kept so by a count
+ * @off: from the start of its memory; [@off, @off + @len) is inside it
+ *
+ * Return: 0; -EINVAL range; -EIO the die does not answer; -EAGAIN it was taken
+ * out meanwhile; -EBUSY BAR1 is virtual, or a driver is bound. On error @buf holds no data.
+ */
+int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
+		 size_t len);
+
+/** backend_write() - as backend_read(), the other way */
+int backend_write(struct backend *be, unsigned int die, uint64_t off,
+		  const void *buf, size_t len);
+
+/** backend_zero() - as backend_write() with zeroes; @len may be large */
+int backend_zero(struct backend *be, unsigned int die, uint64_t off,
+		 uint64_t len);
+
+/** backend_sync() - writes that were made have reached the bound die */
+int backend_sync(struct backend *be, unsigned int die);
+
+/**
+ * backend_info() - look at a die without waiting; updates what is kept of it
+ * Return: 0; -ENODEV.
+ */
+int backend_info(struct backend *be, unsigned int die, struct bs_info *info);
+
+/** backend_generation() - as of the last look */
+static inline uint64_t backend_generation(struct backend *be, unsigned int die)
+{
+	return atomic_load_explicit(&be->dies[die].generation,
+				    memory_order_acquire);
+}
+
+/* implementations */
+extern const struct backend_ops backend_bar_swap;
+extern const struct backend_ops backend_sim;
+
+#endif /* K80FS_BACKEND_H */

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "util.h"
+
+enum step { STEP_DONE = 0, STEP_MORE = 1 }; /* else -errno */
+
+static void io_resume(struct sched_req *req, int result);
+static void io_work(struct pool_work *work);
+
+void io_init(struct io *io, struct io_engine *eng, enum io_op op,
+	     struct io_file *file)
+{
+	memset(io, 0, sizeof(*io));
+	io->eng = eng;
+	io->op = op;
+	io->file = file;
+	io->req.op = op == IO_SYNC ? SCHED_SYNC : SCHED_IO;
+	io->req.wait_ns = eng->wait_ns;
+	io->req.resume = io_resume;
+	io->work.fn = io_work;
+	if (file) {
+		io->die = file->die;
+		io->req.nowait = file->nowait;
+	}
+}
+
+bool io_is_stale(const struct io_engine *eng, const struct io_file *file)
+{
+	return file->generation != backend_generation(eng->be, file->die);
+}
+
+/* Offset in the memory of the die. */
+static uint64_t die_off(const struct io_file *file, uint64_t off)
+{
+	return file ? file->base + off : off;
+}
+
+static void mark_written(struct io_file *file)
+{
+	file->wrote = true;
+	file->has_written = true;
+}
+
+static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
+{
+	struct io *io = arg;
+
+	return backend_read(io->eng->be, io->die, die_off(io->file, off), buf,
+			    len);
+}
+
+static int step_read(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	void *buf = pool_bounce();
+	int ret;
+
+	if (!buf)
+		return -ENOMEM;
+	ret = backend_read(eng->be, io->die, die_off(f, io->off), buf, io->len);
+	if (ret)
+		return ret;
+	if (!f->sync && readahead_note(&f->ra, io->off, io->len, io->was_parked))
+		readahead_fill(&f->ra, &eng->ra, io->die, io->off + io->len,
+			       f->len, read_ahead, io);
+	io->out = buf;
+	io->done = io->len;
+	return STEP_DONE;
+}
+
+static int step_write(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	int ret;
+
+	mark_written(f);
+	readahead_touch(&eng->ra, io->die);
+	ret = backend_write(eng->be, io->die, die_off(f, io->off), io->data,
+			    io->len);
+	if (!ret && f->sync)
+		ret = backend_sync(eng->be, io->die);
+	readahead_touch(&eng->ra, io->die);
+	if (!ret)
+		io->done = io->len;
+	return ret;
+}
+
+static int step_zero(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	uint64_t n = MIN(io->len - io->done, IO_ZERO_STEP);
+	int ret;
+
+	if (io->file)
+		mark_written(io->file);
+	readahead_touch(&eng->ra, io->die);
+	ret = backend_zero(eng->be, io->die,
+			   die_off(io->file, io->off) + io->done, n);
+	if (!ret && io->file && io->file->sync)
+		ret = backend_sync(eng->be, io->die);
+	readahead_touch(&eng->ra, io->die);
+	if (ret)
+		return ret;
+	io->done += n;
+	eng->zero_done[io->die] = io->done;
+	eng->zero_total[io->die] = io->done < io->len ? io->len : 0;
+	return io->done < io->len ? STEP_MORE : STEP_DONE;
+}
+
+static int stage_take(struct io *io)
+{
+	size_t len = IO_COPY_MAX;
+
+	if (atomic_fetch_add(&io->eng->copying, 1) > 0)
+		len = IO_COPY_MIN;
+	io->len = MIN(io->len, (uint64_t)len);
+	io->stage = mmap(NULL, io->len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (io->stage != MAP_FAILED)
+		return 0;
+	io->stage = NULL;
+	atomic_fetch_sub(&io->eng->copying, 1);
+	return -ENOMEM;
+}
+
+static void stage_drop(struct io *io)
+{
+	if (!io->stage)
+		return;
+	munmap(io->stage, io->len);
+	io->stage = NULL;
+	atomic_fetch_sub(&io->eng->copying, 1);
+}
+
+/* First turn: the source's bytes into RAM. Second turn: into the other die. */
+static int step_copy(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	bool is_writing = io->stage_len > 0;
+	uint64_t at = 0;
+	int ret = 0;
+
+	if (!io->stage) {
+		ret = stage_take(io);
+		if (ret)
+			return ret;
+	}
+	if (is_writing) {
+		mark_written(io->dst);
+		readahead_touch(&eng->ra, io->die);
+	}
+	while (!ret && at < io->len) {
+		size_t n = MIN(io->len - at, BACKEND_MAX_CHUNK);
+
+		if (io->req.interrupted)
+			ret = -EINTR;
+		else if (is_writing)
+			ret = backend_write(eng->be, io->die,
+					    io->dst->base + io->dst_off + at,
+					    io->stage + at, n);
+		else
+			ret = backend_read(eng->be, io->die,
+					   io->file->base + io->off + at,
+					   io->stage + at, n);
+		if (!ret)
+			at += n;
+	}
+	if (is_writing) {
+		if (at && io->dst->sync && (!ret || ret == -EINTR)) {
+			int err = backend_sync(eng->be, io->die);
+
+			ret = err ? err : ret;
+		}
+		readahead_touch(&eng->ra, io->die);
+		io->done = at;
+		return ret;
+	}
+	if (ret)
+		return ret;
+	io->stage_len = io->len;
+	io->die = io->dst->die;
+	return STEP_MORE;
+}
+
+static int io_step(struct io *io)
+{
+	switch (io->op) {
+	case IO_READ:
+		return step_read(io);
+	case IO_WRITE:
+		return step_write(io);
+	case IO_ZERO:
+		return step_zero(io);
+	case IO_COPY:
+		return step_copy(io);
+	default:
+		return backend_sync(io->eng->be, io->die);
+	}
+}
+
+/* A file whose die was reset has lost what it was opened for. */
+static bool is_stale(const struct io *io)
+{
+	return (io->file && io_is_stale(io->eng, io->file)) ||
+	       (io->dst && io_is_stale(io->eng, io->dst));
+}
+
+static void io_finish(struct io *io, int ret)
+{
+	ssize_t result;
+
+	if (io->op == IO_ZERO)
+		io->eng->zero_total[io->die] = 0;
+	stage_drop(io);
+	if (is_stale(io))
+		ret = -ESTALE;
+	if (io->op == IO_ZERO || io->op == IO_SYNC || io->op == IO_SLOT)
+		result = ret;
+	else if (io->op == IO_COPY && ret == -EINTR && io->done)
+		result = (ssize_t)io->done;
+	else
+		result = ret ? ret : (ssize_t)io->done;
+	io->answer(io, result, io->out);
+}
+
+/* The die is in and counted for us: one step, then give it back. */
+static int io_turn(struct io *io)
+{
+	unsigned int die = io->die;
+	int ret = is_stale(io) ? -ESTALE : io_step(io);
+
+	sched_put(io->eng->sched, die);
+	if (ret == -EIO || ret == -EAGAIN)
+		sched_suspect(io->eng->sched, die);
+	if (ret == -EAGAIN)
+		ret = io->taken++ < IO_MAX_TAKEN ? STEP_MORE : -EIO;
+	return ret;
+}
+
+/* Steps until the end, or until the next one must wait. */
+static void io_run(struct io *io)
+{
+	int ret;
+
+	do {
+		if (io->req.interrupted) {
+			ret = -EINTR;
+			break;
+		}
+		io->req.die = (int)io->die;
+		ret = sched_try(io->eng->sched, &io->req);
+		if (ret == -EAGAIN) {
+			ret = io->park ? io->park(io) : 0;
+			if (ret)
+				break;
+			io->was_parked = true;
+			sched_park(io->eng->sched, &io->req);
+			return;
+		}
+		if (ret == SCHED_NOTHING || io->op == IO_SLOT) {
+			ret = ret < 0 ? ret : 0;
+			break;
+		}
+		if (!ret)
+			ret = io_turn(io);
+	} while (ret == STEP_MORE);
+	io_finish(io, ret);
+}
+
+/* On a copy thread: granted after a wait. */
+static void io_work(struct pool_work *work)
+{
+	struct io *io = container_of(work, struct io, work);
+	int ret = 0;
+
+	if (io->op != IO_SLOT && io->req.result != SCHED_NOTHING)
+		ret = io_turn(io);
+	if (ret == STEP_MORE)
+		io_run(io);
+	else
+		io_finish(io, ret);
+}
+
+static void io_resume(struct sched_req *req, int result)
+{
+	struct io *io = container_of(req, struct io, req);
+
+	if (result < 0)
+		io_finish(io, result);
+	else
+		pool_submit(io->eng->pool, &io->work);
+}
+
+/* What was read ahead needs no turn. */
+static bool read_from_memory(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	void *buf;
+
+	if (io->op != IO_READ || f->sync ||
+	    atomic_load(&eng->be->dies[io->die].io_errno))
+		return false;
+	buf = pool_bounce();
+	if (!buf || !readahead_get(&f->ra, &eng->ra, io->die, io->off, buf,
+				   io->len, now_ns()))
+		return false;
+	io->out = buf;
+	io->done = io->len;
+	return true;
+}
+
+void io_submit(struct io *io)
+{
+	if (is_stale(io) || read_from_memory(io)) {
+		io_finish(io, 0);
+		return;
+	}
+	io_run(io);
+}
+
+void io_interrupt(struct io *io)
+{
+	sched_interrupt(io->eng->sched, &io->req);
+}

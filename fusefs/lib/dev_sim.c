@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The simulator as a device: open, close and all that asks, not changes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev_sim.h"
+
+/* The slot and the dies of SPEC.md, sections 1 and 3. */
+#define BAR0_ADDR     0xF3000000ULL
+#define BAR0_SIZE     (16 * MIB)
+#define BAR1_ADDR     0xC00000000ULL
+#define BAR3_ADDR     0xF4000000ULL
+#define BAR3_SIZE     (32 * MIB)
+#define PCI_VENDOR    0x10de
+#define PCI_DEVICE    0x102d
+#define PCI_SUBVENDOR 0x10de
+#define PCI_SUBDEVICE 0x106c
+
+static struct sim *to_sim(struct bs_dev *dev)
+{
+	return container_of(dev, struct sim, dev);
+}
+
+static void sim_close(struct bs_dev *dev)
+{
+	struct sim *s = to_sim(dev);
+
+	sim_sock_close(s->sock);
+	sim_mem_close(s);
+	pthread_mutex_destroy(&s->lock.mutex);
+	free(s);
+}
+
+static int sim_query(struct bs_dev *dev, bool rearm, struct bs_dev_slot *slot)
+{
+	struct sim *s = to_sim(dev);
+
+	(void)rearm;
+	slot->n_dies = s->n_dies;
+	slot->n_slots = 1;
+	slot->active = s->active;
+	return 0;
+}
+
+static int sim_acquire(struct bs_dev *dev, int die, unsigned int flags,
+		       struct bs_dev_bar1 *bar1)
+{
+	struct sim *s = to_sim(dev);
+	int ret = sim_slot_acquire(s, &s->die[die], flags);
+
+	if (ret)
+		return ret;
+	bar1->addr = BAR1_ADDR;
+	bar1->size = bs_pow2_ceil(s->vram_bytes);
+	return 0;
+}
+
+static int sim_release(struct bs_dev *dev, int die)
+{
+	struct sim *s = to_sim(dev);
+
+	return sim_slot_release(s, &s->die[die]);
+}
+
+static int sim_unlease(struct bs_dev *dev, int die)
+{
+	struct sim *s = to_sim(dev);
+
+	sim_take(s);
+	if (s->active == die && s->leased_here)
+		sim_lease_end_locked(s);
+	sim_drop(s);
+	return 0;
+}
+
+/* No lock: it is asked after each piece of each copy. */
+static int sim_check(struct bs_dev *dev, int die, struct bs_health *health)
+{
+	struct sim *s = to_sim(dev);
+
+	health->in_slot = s->active == die;
+	health->alive = health->in_slot && !s->die[die].dead;
+	health->generation = s->die[die].generation;
+	return 0;
+}
+
+static int die_state_locked(struct sim *s, const struct sim_die *die)
+	REQUIRES(s->lock)
+{
+	if (die->dead)
+		return BS_STATE_DEAD;
+	if (s->active != die->id)
+		return BS_STATE_IDLE;
+	return die->no_vram ? BS_STATE_NO_VRAM : BS_STATE_ACTIVE;
+}
+
+static int sim_info(struct bs_dev *dev, int id, struct bs_info *info)
+{
+	struct sim *s = to_sim(dev);
+	const struct sim_die *die = &s->die[id];
+
+	memcpy(info->bdf, die->bdf, sizeof(info->bdf));
+	info->vendor = PCI_VENDOR;
+	info->device = PCI_DEVICE;
+	info->subvendor = PCI_SUBVENDOR;
+	info->subdevice = PCI_SUBDEVICE;
+	info->bar0_addr = BAR0_ADDR;
+	info->bar0_size = BAR0_SIZE;
+	info->bar1_addr = BAR1_ADDR;
+	/* one BAR over all of it, as the die has */
+	info->bar1_size = bs_pow2_ceil(s->vram_bytes);
+	info->bar3_addr = BAR3_ADDR;
+	info->bar3_size = BAR3_SIZE;
+	info->vram_bytes = s->region.usemem_len;
+	info->resmem_bytes = s->region.resmem_len;
+
+	sim_take(s);
+	info->state = die_state_locked(s, die);
+	info->bar1_mode = die->bar1_mode;
+	info->alive = !die->dead;
+	if (s->active == id && s->lease_pid) {
+		info->leased = 1;
+		info->leased_here = s->leased_here;
+		info->holder_pid = s->lease_pid;
+		memcpy(info->holder_comm, s->lease_comm,
+		       sizeof(info->holder_comm));
+	}
+	info->waiters = s->waiters;
+	memcpy(info->driver, die->driver, sizeof(info->driver));
+	info->generation = die->generation;
+	info->resets = die->resets;
+	info->acquires = die->acquires;
+	info->swaps_in = die->swaps_in;
+	info->swaps_out = die->swaps_out;
+	info->last_swap_ns = die->last_swap_ns;
+	memcpy(info->last_error, die->last_error, sizeof(info->last_error));
+	sim_drop(s);
+	return 0;
+}
+
+static int sim_map(struct bs_dev *dev, int id, void **addr, size_t *len)
+{
+	struct sim *s = to_sim(dev);
+	int state;
+
+	sim_take(s);
+	state = die_state_locked(s, &s->die[id]);
+	sim_drop(s);
+	/* as the module's mmap: BAR1 does not show its memory */
+	if (state == BS_STATE_NO_VRAM)
+		return -EIO;
+	*addr = s->die[id].addr;
+	*len = s->region.usemem_len;
+	return 0;
+}
+
+static int sim_zero(struct bs_dev *dev, int id, uint64_t off, uint64_t len)
+{
+	struct sim *s = to_sim(dev);
+	struct sim_die *die = &s->die[id];
+	bool is_in;
+	int state;
+
+	sim_take(s);
+	is_in = s->active == id;
+	state = die_state_locked(s, die);
+	sim_drop(s);
+	if (!is_in)
+		return -ENXIO;
+	if (state != BS_STATE_ACTIVE)
+		return -EIO;
+	return sim_mem_zero(die, off, len);
+}
+
+static int sim_mem_fd(struct bs_dev *dev, int die)
+{
+	return to_sim(dev)->die[die].fd;
+}
+
+static int sim_order(struct bs_dev *dev, const char *order)
+{
+	return sim_ctl_order(to_sim(dev), order);
+}
+
+static const struct bs_dev_ops sim_ops = {
+	.name = "sim",
+	.close = sim_close,
+	.query = sim_query,
+	.acquire = sim_acquire,
+	.release = sim_release,
+	.unlease = sim_unlease,
+	.check = sim_check,
+	.info = sim_info,
+	.map = sim_map,
+	.zero = sim_zero,
+	.mem_fd = sim_mem_fd,
+	.order = sim_order,
+};
+
+static void init_die(struct sim_die *die, int id)
+{
+	/* two dies a card, cards four buses apart: 03 04 07 08 0b 0c ... */
+	int bus = 3 + 4 * (id / 2) + id % 2;
+
+	die->id = id;
+	die->fd = -1;
+	die->bar1_mode = BS_MODE_UNKNOWN;
+	snprintf(die->bdf, sizeof(die->bdf), "0000:%02x:00.0", bus & 0xff);
+}
+
+static int open_conf(const struct sim_conf *conf, struct bs_dev **dev)
+{
+	struct sim *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	ret = bs_region_compute(conf->vram_bytes, conf->resmem_bytes, &s->region);
+	if (ret) {
+		free(s);
+		return ret;
+	}
+	s->dev.ops = &sim_ops;
+	s->n_dies = conf->n_dies;
+	s->vram_bytes = conf->vram_bytes;
+	s->swap_us = conf->swap_us;
+	s->active = -1;
+	s->dir_fd = -1;
+	s->empty_fd = -1;
+	pthread_mutex_init(&s->lock.mutex, NULL);
+	for (unsigned int i = 0; i < s->n_dies; i++)
+		init_die(&s->die[i], (int)i);
+
+	ret = sim_mem_open(s, conf->dir);
+	if (!ret && *conf->ctl)
+		ret = sim_sock_open(s, conf->ctl, &s->sock);
+	if (ret) {
+		sim_close(&s->dev);
+		return ret;
+	}
+	*dev = &s->dev;
+	return 0;
+}
+
+int dev_sim_open(const char *options, struct bs_dev **dev)
+{
+	struct sim_conf *conf = malloc(sizeof(*conf));
+	int ret;
+
+	if (!conf)
+		return -ENOMEM;
+	ret = sim_parse_conf(options, conf);
+	if (!ret)
+		ret = open_conf(conf, dev);
+	free(conf);
+	return ret;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Orders to the simulator: "dead 3". See bs_sim_order(). */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "dev_sim.h"
+
+#define ORDER_MAX 128 /* bytes of an order, its NUL included */
+#define WORDS_MAX 4
+#define BLANKS    " \t"
+
+/* What bs_acquire_flags() may return, and what a caller might not expect. */
+static const struct sim_errno errors[] = {
+	{ "EIO", EIO },       { "EBUSY", EBUSY },         { "EINVAL", EINVAL },
+	{ "ENODEV", ENODEV }, { "EPERM", EPERM },         { "EINTR", EINTR },
+	{ "ENOMEM", ENOMEM }, { "ETIMEDOUT", ETIMEDOUT }, { "EAGAIN", EAGAIN },
+	{ "ENXIO", ENXIO },   { "EACCES", EACCES },       { "ENOSPC", ENOSPC },
+};
+
+/* An order that is well-formed so far; @arg: the words after the die. */
+typedef int order_fn(struct sim *s, struct sim_die *die, char **arg);
+
+static int order_fail(struct sim *s, struct sim_die *die, char **arg)
+{
+	uint64_t n;
+
+	if (sim_parse_u64(arg[0], UINT64_MAX, &n) || !n)
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		if (strcmp(arg[1], errors[i].name))
+			continue;
+		sim_take(s);
+		die->fail_in = n;
+		die->fail = &errors[i];
+		sim_drop(s);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int order_dead(struct sim *s, struct sim_die *die, char **arg)
+{
+	int ret;
+
+	(void)arg;
+	sim_take(s);
+	die->dead = true;
+	sim_error_locked(s, die, "BAR0 reads 0xffffffff");
+	ret = sim_update_locked(s, die);
+	sim_drop(s);
+	return ret;
+}
+
+static int order_revive(struct sim *s, struct sim_die *die, char **arg)
+{
+	int ret;
+
+	(void)arg;
+	sim_take(s);
+	die->dead = false;
+	ret = sim_update_locked(s, die);
+	sim_drop(s);
+	return ret;
+}
+
+static int order_reset(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)s;
+	(void)arg;
+	/* first: nobody may take zeroes for what he had written */
+	die->generation++;
+	return sim_mem_wipe(s, die);
+}
+
+static int order_driver(struct sim *s, struct sim_die *die, char **arg)
+{
+	size_t len = strlen(arg[0]);
+
+	if (len >= sizeof(die->driver))
+		return -EINVAL;
+	sim_take(s);
+	memset(die->driver, 0, sizeof(die->driver));
+	if (strcmp(arg[0], "none"))
+		memcpy(die->driver, arg[0], len);
+	sim_drop(s);
+	return 0;
+}
+
+static int set_virtual(struct sim *s, struct sim_die *die, bool is_virtual)
+{
+	sim_take(s);
+	die->is_virtual = is_virtual;
+	sim_drop(s);
+	return 0;
+}
+
+static int order_virtual(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_virtual(s, die, true);
+}
+
+static int order_physical(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_virtual(s, die, false);
+}
+
+static int set_no_vram(struct sim *s, struct sim_die *die, bool no_vram)
+{
+	int ret;
+
+	sim_take(s);
+	die->no_vram = no_vram;
+	ret = sim_update_locked(s, die);
+	sim_drop(s);
+	return ret;
+}
+
+static int order_novram(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_no_vram(s, die, true);
+}
+
+static int order_vram(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_no_vram(s, die, false);
+}
+
+static int order_swap_us(struct sim *s, struct sim_die *die, char **arg)
+{
+	uint64_t n;
+
+	(void)die;
+	if (sim_parse_u64(arg[0], SIM_SWAP_US_MAX, &n))
+		return -EINVAL;
+	sim_take(s);
+	s->swap_us = (uint32_t)n;
+	sim_drop(s);
+	return 0;
+}
+
+/* The foreign process puts the die in first, as an acquire of its own would. */
+static int order_lease(struct sim *s, struct sim_die *die, char **arg)
+{
+	uint64_t pid;
+	int ret = 0;
+
+	if (sim_parse_u64(arg[0], INT_MAX, &pid) || !pid)
+		return -EINVAL;
+	sim_take(s);
+	sim_turn_take_locked(s);
+	if (s->active != die->id) {
+		ret = sim_vacate_locked(s);
+		if (!ret)
+			ret = sim_seat_locked(s, die);
+	}
+	if (!ret)
+		sim_lease_start_locked(s, (int)pid, false);
+	sim_turn_drop_locked(s);
+	sim_drop(s);
+	return ret;
+}
+
+static int order_unlease(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	sim_take(s);
+	if (s->active == die->id && s->lease_pid && !s->leased_here)
+		sim_lease_end_locked(s);
+	sim_drop(s);
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	bool has_die;
+	unsigned int n_args; /* words after those */
+	order_fn *apply;
+} orders[] = {
+	{ "fail", true, 2, order_fail },
+	{ "dead", true, 0, order_dead },
+	{ "revive", true, 0, order_revive },
+	{ "reset", true, 0, order_reset },
+	{ "driver", true, 1, order_driver },
+	{ "virtual", true, 0, order_virtual },
+	{ "physical", true, 0, order_physical },
+	{ "novram", true, 0, order_novram },
+	{ "vram", true, 0, order_vram },
+	{ "swap_us", false, 1, order_swap_us },
+	{ "lease", true, 1, order_lease },
+	{ "unlease", true, 0, order_unlease },
+};
+
+static int find_die(struct sim *s, const char *text, struct sim_die **die)
+{
+	uint64_t id;
+
+	if (sim_parse_u64(text, INT_MAX, &id))
+		return -EINVAL;
+	if (id >= s->n_dies)
+		return -ENODEV;
+	*die = &s->die[id];
+	return 0;
+}
+
+/* @n_words: at least 1 */
+static int run_order(struct sim *s, char **word, unsigned int n_words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		unsigned int n_args = orders[i].n_args;
+		struct sim_die *die = NULL;
+		int ret;
+
+		if (strcmp(word[0], orders[i].word))
+			continue;
+		if (n_words != 1 + orders[i].has_die + n_args)
+			return -EINVAL;
+		if (orders[i].has_die) {
+			ret = find_die(s, word[1], &die);
+			if (ret)
+				return ret;
+		}
+		return orders[i].apply(s, die, word + n_words - n_args);
+	}
+	return -EINVAL;
+}
+
+int sim_ctl_order(struct sim *s, const char *order)
+{
+	char copy[ORDER_MAX], *word[WORDS_MAX], *rest = NULL;
+	unsigned int n_words = 0;
+	size_t len = strlen(order);
+
+	if (len >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, order, len + 1);
+	for (char *next = strtok_r(copy, BLANKS, &rest); next;
+	     next = strtok_r(NULL, BLANKS, &rest)) {
+		if (n_words == WORDS_MAX)
+			return -EINVAL;
+		word[n_words++] = next;
+	}
+	return n_words ? run_order(s, word, n_words) : -EINVAL;
+}

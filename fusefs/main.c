@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * k80fs: start, wait until the mount works, serve, stop.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs.h"
+#include "log.h"
+#include "util.h"
+
+#define EXIT_USAGE 2
+
+/* copies are bound by memory, not by cores: enough to hide one that stalls */
+#define COPY_THREADS 4
+
+/* written to by the daemon when the mount works, read by who started it */
+static int ready_fd = -1;
+
+static void on_libfuse_log(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+	size_t len;
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	len = strlen(line);
+	if (len && line[len - 1] == '\n')
+		line[len - 1] = '\0';
+	if (level <= FUSE_LOG_ERR)
+		log_err("%s", line);
+	else if (level <= FUSE_LOG_WARNING)
+		log_warn("%s", line);
+	else
+		log_debug("%s", line);
+}
+
+/* In the background nothing may write to whatever stderr was. */
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(null, fd);
+	close(null);
+}
+
+/*
+ * Tells whoever started us that the tree is there. stat(2) waits until the
+ * kernel and the session have agreed, or fails if they cannot.
+ */
+static void *announce(void *arg)
+{
+	struct fs *fs = arg;
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
+	if (stat(path, &st)) {
+		fprintf(stderr, "k80fs: %s: mounted, but does not work: %s\n",
+			fs->opts->mountpoint, strerror(errno));
+		fuse_session_exit(fs->se);
+		return NULL;
+	}
+	if (!fs->opts->foreground) {
+		log_init(false, LOG_LEVEL_INFO);
+		leave_terminal();
+	}
+	log_info("%s: backend %s, %u dies, copy %s, transport %s",
+		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
+		 fs->be.copy_name, fs->transport);
+	fs->is_announced = true;
+	if (ready_fd >= 0 && write(ready_fd, "", 1) != 1)
+		log_warn("whoever started k80fs is gone");
+	if (ready_fd >= 0)
+		close(ready_fd);
+	ready_fd = -1;
+	return NULL;
+}
+
+/* The simulator's options as they were given. */
+static void say_why_no_sim(const struct options *o, const char *why)
+{
+	const char *part = strchr(o->device, ':');
+
+	fprintf(stderr, "k80fs: simulator");
+	while (part) {
+		const char *end = strchr(++part, ',');
+		int len = end ? (int)(end - part) : (int)strlen(part);
+
+		fprintf(stderr, " sim_%.*s", len, part);
+		part = end;
+	}
+	fprintf(stderr, ": %s\n", why);
+}
+
+/* One line: what could not be opened, and the ways on. */
+static void say_why_no_backend(const struct options *o, int err)
+{
+	const char *why = strerror(err);
+
+	if (!strcmp(o->backend, "sim"))
+		say_why_no_sim(o, why);
+	else if (err == EACCES || err == EPERM)
+		fprintf(stderr,
+			"k80fs: %s: %s: run as root or as a member of group k80\n",
+			o->device, why);
+	else if (err == EPROTO)
+		fprintf(stderr,
+			"k80fs: %s: the module is of another version; install the one that came with k80fs\n",
+			o->device);
+	else
+		fprintf(stderr,
+			"k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
+			o->device, why);
+}
+
+static int serve(struct fuse_session *se)
+{
+#if FUSE_USE_VERSION >= 312
+	struct fuse_loop_config *cfg = fuse_loop_cfg_create();
+	int ret;
+
+	if (!cfg)
+		return -ENOMEM;
+	ret = fuse_session_loop_mt(se, cfg);
+	fuse_loop_cfg_destroy(cfg);
+	return ret;
+#else
+	struct fuse_loop_config cfg = { .clone_fd = 0, .max_idle_threads = 10 };
+
+	return fuse_session_loop_mt(se, &cfg);
+#endif
+}
+
+static int learn_tree(struct fs *fs)
+{
+	char bdf[BACKEND_MAX_DIES][16] = { 0 };
+	bool has_resmem[BACKEND_MAX_DIES] = { 0 };
+	struct bs_info info;
+
+	for (unsigned int die = 0; die < fs->be.n_dies; die++) {
+		int ret = backend_info(&fs->be, die, &info);
+
+		if (ret)
+			return ret;
+		memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
+		has_resmem[die] = info.resmem_bytes > 0;
+	}
+	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem);
+	fs_attr_init(fs);
+	return 0;
+}
+
+/* The engine below a mount: from hardware to scheduler. */
+static int engine_start(struct fs *fs)
+{
+	int ret;
+
+	ret = backend_open(&fs->be, fs->opts->backend, fs->opts->device);
+	if (ret) {
+		say_why_no_backend(fs->opts, -ret);
+		return ret;
+	}
+	ret = learn_tree(fs);
+	if (ret)
+		goto out_backend;
+	fs->io.be = &fs->be;
+	fs->io.wait_ns = fs->opts->wait_ms * NSEC_PER_MSEC;
+	fs->io.pool = pool_start(COPY_THREADS);
+	if (!fs->io.pool) {
+		ret = -errno;
+		goto out_backend;
+	}
+	ret = fs_status_start(fs);
+	if (ret)
+		goto out_pool;
+	ret = fs_inval_start(fs);
+	if (ret)
+		goto out_status;
+	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	if (ret)
+		goto out_inval;
+	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
+	return 0;
+
+out_inval:
+	fs_inval_stop(fs);
+out_status:
+	fs_status_stop(fs);
+out_pool:
+	pool_stop(fs->io.pool);
+out_backend:
+	backend_close(&fs->be);
+	fprintf(stderr, "k80fs: cannot start: %s\n", strerror(-ret));
+	return ret;
+}
+
+static void engine_stop(struct fs *fs)
+{
+	int ret = sched_stop(fs->io.sched);
+
+	pool_stop(fs->io.pool);
+	fs_inval_stop(fs);
+	fs_status_stop(fs);
+	if (ret)
+		return;
+	sched_free(fs->io.sched);
+	backend_close(&fs->be);
+}
+
+static int mount_and_serve(struct fs *fs, struct fuse_args *args)
+{
+	pthread_t announcer;
+	int ret;
+
+	ret = engine_start(fs);
+	if (ret)
+		return EXIT_FAILURE;
+	ret = EXIT_FAILURE;
+	fs->se = fuse_session_new(args, &fs_ops, sizeof(fs_ops), fs);
+	if (!fs->se)
+		goto out_engine;
+	if (fuse_set_signal_handlers(fs->se))
+		goto out_session;
+	if (fuse_session_mount(fs->se, fs->opts->mountpoint))
+		goto out_signals;
+	if (pthread_create(&announcer, NULL, announce, fs))
+		goto out_unmount;
+	/* 0: unmounted; a signal number: told to stop; else -errno */
+	if (serve(fs->se) >= 0)
+		ret = EXIT_SUCCESS;
+
+	fuse_remove_signal_handlers(fs->se);
+	engine_stop(fs);
+	fuse_session_unmount(fs->se);
+	pthread_join(announcer, NULL);
+	fuse_session_destroy(fs->se);
+	return fs->is_announced ? ret : EXIT_FAILURE;
+
+out_unmount:
+	fuse_session_unmount(fs->se);
+out_signals:
+	fuse_remove_signal_handlers(fs->se);
+out_session:
+	fuse_session_destroy(fs->se);
+out_engine:
+	engine_stop(fs);
+	return ret;
+}
+
+/* In the parent: until the mount works, or the daemon has ended without. */
+static int wait_until_ready(int fd, pid_t child)
+{
+	char byte;
+	ssize_t n;
+	int status;
+
+	do {
+		n = read(fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return EXIT_SUCCESS;
+	if (waitpid(child, &status, 0) == child && WIFEXITED(status))
+		return WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+	fprintf(stderr, "k80fs: the daemon ended before the mount worked\n");
+	return EXIT_FAILURE;
+}
+
+/* Returns in the daemon; the parent exits when the mount works. */
+static int go_background(void)
+{
+	int fds[2];
+	pid_t child;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (child < 0)
+		return -errno;
+	if (child > 0) {
+		close(fds[1]);
+		_exit(wait_until_ready(fds[0], child));
+	}
+	close(fds[0]);
+	ready_fd = fds[1];
+	setsid();
+	return chdir("/") ? -errno : 0;
+}
+
+static void show_version(void)
+{
+	printf("k80fs %s\n"
+	       "libfuse %s\n"
+	       "transport /dev/fuse\n",
+	       K80FS_VERSION, fuse_pkgversion());
+}
+
+int main(int argc, char **argv)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(argc, argv);
+	struct options opts;
+	static struct fs fs;
+	int ret;
+
+	ret = options_parse(&opts, &args);
+	if (ret) {
+		ret = EXIT_USAGE;
+		goto out;
+	}
+	if (opts.show_help) {
+		options_help(argv[0]);
+		goto out;
+	}
+	if (opts.show_version) {
+		show_version();
+		goto out;
+	}
+	fuse_set_log_func(on_libfuse_log);
+	if (opts.foreground)
+		log_init(true, opts.debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	else
+		ret = go_background();
+	if (ret) {
+		fprintf(stderr, "k80fs: cannot go to the background: %s\n",
+			strerror(-ret));
+		ret = EXIT_FAILURE;
+		goto out;
+	}
+	fs.opts = &opts;
+	fs.transport = "/dev/fuse";
+	ret = mount_and_serve(&fs, &args);
+out:
+	fuse_opt_free_args(&args);
+	options_free(&opts);
+	return ret;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tree: a fixed table of inodes. Built once at start, immutable after.
+ *
+ *	/  status ctl by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}
+ */
+#ifndef K80FS_NODE_H
+#define K80FS_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NODE_MAX_DIES 16
+#define NODE_NAME_LEN 24
+#define NODE_ROOT_INO 1 /* = FUSE_ROOT_ID */
+#define NODE_PER_DIE \
+	16 /* inode numbers a die takes; die N starts at 16 (N + 1) */
+#define NODE_TABLE_LEN (NODE_PER_DIE * (NODE_MAX_DIES + 1))
+
+enum node_kind {
+	NODE_NONE, /* no such inode */
+	NODE_ROOT,
+	NODE_ROOT_STATUS,
+	NODE_ROOT_CTL,
+	NODE_BY_BDF,
+	NODE_LINK,
+	NODE_DIE,
+	NODE_VRAM,
+	NODE_RESMEM,
+	NODE_CTL,
+	NODE_STATUS,
+};
+
+/**
+ * struct node - one inode
+ * @ino:    its number, the same in every mount
+ * @parent: inode number of the folder it is in
+ * @kind:   what it is
+ * @die:    which die it belongs to, -1 for none
+ * @name:   in its folder
+ * @target: of a link
+ */
+struct node {
+	uint64_t ino;
+	uint64_t parent;
+	enum node_kind kind;
+	int die;
+	char name[NODE_NAME_LEN];
+	char target[NODE_NAME_LEN];
+};
+
+struct node_table {
+	unsigned int n_dies;
+	struct node nodes[NODE_TABLE_LEN];
+};
+
+/**
+ * node_init() - build the table
+ * @t:          table
+ * @n_dies:     0 .. NODE_MAX_DIES
+ * @bdf:        PCI address of each die
+ * @has_resmem: whether each die has a carve-out
+ */
+void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
+	       const bool *has_resmem);
+
+/** node_get() - an inode by number, NULL if there is none */
+const struct node *node_get(const struct node_table *t, uint64_t ino);
+
+/** node_find() - a child by name, NULL if there is none */
+const struct node *node_find(const struct node_table *t, const struct node *dir,
+			     const char *name);
+
+/**
+ * node_next() - walk a folder
+ * @pos: 0 at first; updated
+ * Return: the next child, NULL at the end.
+ */
+const struct node *node_next(const struct node_table *t, const struct node *dir,
+			     size_t *pos);
+
+/** node_is_dir() - whether it is a folder */
+bool node_is_dir(const struct node *n);
+
+#endif /* K80FS_NODE_H */

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options.h"
+
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <grp.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "util.h"
+
+#define DEFAULT_WAIT_MS 5000
+
+/* Options as text: each is checked as a whole, never read as 0. */
+struct raw {
+	struct options *o;
+	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
+	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
+	int cache;
+	int allow_other;
+	int bad;
+};
+
+#define RAW(t, field)                             \
+	{                                         \
+		t, offsetof(struct raw, field), 0 \
+	}
+
+static const struct fuse_opt specs[] = {
+	RAW("backend=%s", backend),
+	RAW("device=%s", device),
+	RAW("wait=%s", wait),
+	RAW("timeslice=%s", timeslice),
+	RAW("uid=%s", uid),
+	RAW("gid=%s", gid),
+	RAW("umask=%s", umask),
+	RAW("sim_dies=%s", sim_dies),
+	RAW("sim_vram=%s", sim_vram),
+	RAW("sim_resmem=%s", sim_resmem),
+	RAW("sim_swap_us=%s", sim_swap_us),
+	RAW("sim_dir=%s", sim_dir),
+	RAW("sim_ctl=%s", sim_ctl),
+	{ "cache", offsetof(struct raw, cache), 1 },
+	{ "allow_other", offsetof(struct raw, allow_other), 1 },
+	FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("-f", 'f'),
+	FUSE_OPT_KEY("-d", 'd'),
+	FUSE_OPT_KEY("-h", 'h'),
+	FUSE_OPT_KEY("--help", 'h'),
+	FUSE_OPT_KEY("-V", 'V'),
+	FUSE_OPT_KEY("--version", 'V'),
+	FUSE_OPT_KEY("defaults", FUSE_OPT_KEY_DISCARD),
+	/* libfuse's and the kernel's */
+	FUSE_OPT_KEY("rw", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("ro", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("suid", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("nosuid", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("dev", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("nodev", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("exec", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("noexec", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("atime", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("sync", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("async", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("auto_unmount", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("fsname=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("subtype=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_END
+};
+
+static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
+{
+	struct raw *raw = data;
+	struct options *o = raw->o;
+	struct stat st;
+
+	(void)out;
+	switch (key) {
+	case 'f':
+		o->foreground = true;
+		return 0;
+	case 'd':
+		o->foreground = true;
+		o->debug = true;
+		return 1; /* libfuse's too */
+	case 'h':
+		o->show_help = true;
+		return 0;
+	case 'V':
+		o->show_version = true;
+		return 0;
+	case FUSE_OPT_KEY_NONOPT:
+		if (o->mountpoint) {
+			fprintf(stderr, "k80fs: '%s': one mount point only\n",
+				arg);
+			raw->bad = 1;
+			return 0;
+		}
+		o->mountpoint = realpath(arg, NULL);
+		if (!o->mountpoint && errno == ENOTCONN) {
+			fprintf(stderr,
+				"k80fs: %s: a dead mount is in the way; run: fusermount3 -uz %s\n",
+				arg, arg);
+			raw->bad = 1;
+		} else if (!o->mountpoint) {
+			fprintf(stderr, "k80fs: mount point %s: %s\n", arg,
+				strerror(errno));
+			raw->bad = 1;
+		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
+			fprintf(stderr,
+				"k80fs: mount point %s: not a directory\n", arg);
+			raw->bad = 1;
+		}
+		return 0;
+	default:
+		fprintf(stderr,
+			"k80fs: unknown option '%s'; see k80fs --help\n", arg);
+		raw->bad = 1;
+		return 0;
+	}
+}
+
+/* A number without sign, spaces or anything behind it. */
+static int number(const char *name, const char *text, int base,
+		  unsigned long max, unsigned long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoul(text, &end, base);
+	if (*text < '0' || *text > '9' || *end || errno || *out > max) {
+		fprintf(stderr, "k80fs: bad value in -o %s=%s\n", name, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_numbers(struct raw *raw)
+{
+	struct options *o = raw->o;
+	unsigned long v;
+
+	o->wait_ms = DEFAULT_WAIT_MS;
+	if (raw->wait) {
+		if (number("wait", raw->wait, 10, CTL_MAX_WAIT_MS, &v))
+			return -EINVAL;
+		o->wait_ms = (uint32_t)v;
+	}
+	if (raw->timeslice && strcmp(raw->timeslice, "auto")) {
+		if (number("timeslice", raw->timeslice, 10, CTL_MAX_SLICE_MS, &v))
+			return -EINVAL;
+		if (!v) {
+			fprintf(stderr, "k80fs: bad value in -o timeslice=0\n");
+			return -EINVAL;
+		}
+		o->slice_ms = (uint32_t)v;
+	}
+	if (raw->uid) {
+		if (number("uid", raw->uid, 10, UINT_MAX - 1, &v))
+			return -EINVAL;
+		o->uid = (uid_t)v;
+		o->uid_set = true;
+	}
+	if (raw->gid) {
+		if (number("gid", raw->gid, 10, UINT_MAX - 1, &v))
+			return -EINVAL;
+		o->gid = (gid_t)v;
+		o->gid_set = true;
+	}
+	if (raw->umask) {
+		if (number("umask", raw->umask, 8, 0777, &v))
+			return -EINVAL;
+		o->umask = (mode_t)v;
+	}
+	return 0;
+}
+
+/* "sim:dies=..,vram=.." from the sim_ options. */
+static int sim_device(struct raw *raw)
+{
+	const struct {
+		const char *key;
+		const char *value;
+	} parts[] = {
+		{ "dies", raw->sim_dies },     { "vram", raw->sim_vram },
+		{ "resmem", raw->sim_resmem }, { "swap_us", raw->sim_swap_us },
+		{ "dir", raw->sim_dir },       { "ctl", raw->sim_ctl },
+	};
+	size_t len = sizeof("sim:");
+	bool first = true;
+	char *device;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].value)
+			len += strlen(parts[i].key) + strlen(parts[i].value) + 2;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (parts[i].value && strchr(parts[i].value, ',')) {
+			fprintf(stderr,
+				"k80fs: -o sim_%s=%s: no comma may be in it\n",
+				parts[i].key, parts[i].value);
+			return -EINVAL;
+		}
+	}
+	device = malloc(len);
+	if (!device)
+		return -ENOMEM;
+	strcpy(device, "sim");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!parts[i].value)
+			continue;
+		strcat(device, first ? ":" : ",");
+		strcat(device, parts[i].key);
+		strcat(device, "=");
+		strcat(device, parts[i].value);
+		first = false;
+	}
+	raw->o->device = device;
+	return 0;
+}
+
+static int parse_backend(struct raw *raw)
+{
+	struct options *o = raw->o;
+	bool has_sim = raw->sim_dies || raw->sim_vram || raw->sim_resmem ||
+		       raw->sim_swap_us || raw->sim_dir || raw->sim_ctl;
+
+	o->backend = strdup(raw->backend ? raw->backend : "bar_swap");
+	if (!o->backend)
+		return -ENOMEM;
+	if (!strcmp(o->backend, "sim")) {
+		if (raw->device) {
+			fprintf(stderr,
+				"k80fs: -o device= belongs to backend=bar_swap\n");
+			return -EINVAL;
+		}
+		return sim_device(raw);
+	}
+	if (strcmp(o->backend, "bar_swap")) {
+		fprintf(stderr,
+			"k80fs: unknown backend '%s'; there are bar_swap and sim\n",
+			o->backend);
+		return -EINVAL;
+	}
+	if (has_sim) {
+		fprintf(stderr, "k80fs: the sim_ options need -o backend=sim\n");
+		return -EINVAL;
+	}
+	o->device = strdup(raw->device ? raw->device : "/dev/bar_swap");
+	return o->device ? 0 : -ENOMEM;
+}
+
+/* The owner of the tree: root shares it with group k80, others keep it. */
+static void default_owner(struct options *o)
+{
+	struct group *k80;
+
+	if (!o->uid_set)
+		o->uid = getuid();
+	if (o->gid_set)
+		return;
+	o->gid = getgid();
+	if (geteuid() == 0) {
+		k80 = getgrnam("k80");
+		if (k80)
+			o->gid = k80->gr_gid;
+	}
+}
+
+static int add_mount_options(struct raw *raw, struct fuse_args *args)
+{
+	char max_read[32];
+
+	snprintf(max_read, sizeof(max_read), "-omax_read=%u",
+		 OPTIONS_MAX_REQUEST);
+	if (fuse_opt_add_arg(args, "-ofsname=k80fs,subtype=k80fs") ||
+	    fuse_opt_add_arg(args, "-odefault_permissions") ||
+	    fuse_opt_add_arg(args, max_read))
+		return -ENOMEM;
+	if (geteuid() == 0 && !raw->allow_other &&
+	    fuse_opt_add_arg(args, "-oallow_other"))
+		return -ENOMEM;
+	return 0;
+}
+
+static void raw_free(struct raw *raw)
+{
+	free(raw->backend);
+	free(raw->device);
+	free(raw->wait);
+	free(raw->timeslice);
+	free(raw->uid);
+	free(raw->gid);
+	free(raw->umask);
+	free(raw->sim_dies);
+	free(raw->sim_vram);
+	free(raw->sim_resmem);
+	free(raw->sim_swap_us);
+	free(raw->sim_dir);
+	free(raw->sim_ctl);
+}
+
+int options_parse(struct options *o, struct fuse_args *args)
+{
+	struct raw raw = { .o = o };
+	int ret;
+
+	memset(o, 0, sizeof(*o));
+	if (fuse_opt_parse(args, &raw, specs, on_arg)) {
+		raw_free(&raw);
+		return -EINVAL;
+	}
+	ret = raw.bad ? -EINVAL : 0;
+	if (ret || o->show_help || o->show_version)
+		goto out;
+	if (!o->mountpoint) {
+		fprintf(stderr,
+			"k80fs: no mount point given; see k80fs --help\n");
+		ret = -EINVAL;
+		goto out;
+	}
+	o->cache = raw.cache;
+	ret = parse_numbers(&raw);
+	if (!ret)
+		ret = parse_backend(&raw);
+	if (!ret)
+		ret = add_mount_options(&raw, args);
+	default_owner(o);
+out:
+	raw_free(&raw);
+	return ret;
+}
+
+void options_free(struct options *o)
+{
+	free(o->mountpoint);
+	free(o->backend);
+	free(o->device);
+}
+
+void options_help(const char *program)
+{
+	printf("usage: %s [options] MOUNTPOINT\n"
+	       "Shows GPU dies that share one PCI slot as files: MOUNTPOINT/dieN/vram.\n"
+	       "\n"
+	       "  -o backend=bar_swap|sim  the kernel module (default), or simulated dies\n"
+	       "  -o device=PATH           node of the module (/dev/bar_swap)\n"
+	       "  -o wait=MS               how long another's pin or lease may block (%d)\n"
+	       "  -o timeslice=MS|auto     how long a die keeps the slot while others wait\n"
+	       "  -o uid=N,gid=N           owner of the tree\n"
+	       "  -o umask=OCTAL           bits to clear from the default modes\n"
+	       "  -o ro                    no writing\n"
+	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
+	       "                           the GPU writes is seen at the next open\n"
+	       "  -o allow_other           other users too (the default for root)\n"
+	       "  -o sim_dies=N            simulated dies (6)\n"
+	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"
+	       "  -o sim_resmem=SIZE       carve-out at its end, shown as resmem (0)\n"
+	       "  -o sim_swap_us=N         what a swap takes (0)\n"
+	       "  -o sim_dir=DIR           keep their memory in DIR/dieN\n"
+	       "  -o sim_ctl=PATH          socket that takes faults to order\n"
+	       "  -f                       stay in the foreground\n"
+	       "  -d                       the same, with libfuse's debug output\n"
+	       "  -h, --help               this text\n"
+	       "  -V, --version            version of k80fs, libfuse and the transport\n"
+	       "\n"
+	       "Unmount with: fusermount3 -u MOUNTPOINT\n",
+	       program, DEFAULT_WAIT_MS);
+}

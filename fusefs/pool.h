@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copy threads for requests that are resumed after a wait, and the bounce
+ * buffer that every copying thread owns.
+ */
+#ifndef K80FS_POOL_H
+#define K80FS_POOL_H
+
+#include <stddef.h>
+
+/* the largest request (1 MiB) in one huge page */
+#define POOL_BOUNCE_LEN ((size_t)2 << 20)
+
+struct pool;
+
+/**
+ * struct pool_work - one thing to run; lives in its owner
+ * @fn: runs on a pool thread; must not wait for the slot
+ */
+struct pool_work {
+	struct pool_work *next;
+	void (*fn)(struct pool_work *work);
+};
+
+/**
+ * pool_start() - start @n_threads threads
+ * Return: a pool, or NULL with errno set.
+ */
+struct pool *pool_start(unsigned int n_threads);
+
+/** pool_stop() - finish what was submitted, end the threads, free */
+void pool_stop(struct pool *p);
+
+/** pool_submit() - run @work soon; any thread */
+void pool_submit(struct pool *p, struct pool_work *work);
+
+/**
+ * pool_bounce() - the calling thread's own buffer of POOL_BOUNCE_LEN bytes
+ *
+ * Persistent: a fresh buffer for each request would cost a page fault a page,
+ * as much time as the copy. Freed when the thread ends.
+ *
+ * Return: the buffer, or NULL when there is no memory.
+ */
+void *pool_bounce(void);
+
+#endif /* K80FS_POOL_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading ahead on a die that is about to leave the slot.
+ *
+ * `dd if=die0/vram of=die1/vram` alternates between two dies, and would swap
+ * twice a block. When two sequential reads of an open file in a row had to
+ * wait for a swap, the next one reads on into a buffer while the die is in, and
+ * the reads that follow are answered from there.
+ *
+ * A GPU changes its memory behind our back, so what was read ahead is used
+ * for one second at most, and never after any write, clearing, reset or ctl
+ * command of that die through the mount.
+ */
+#ifndef K80FS_READAHEAD_H
+#define K80FS_READAHEAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define READAHEAD_LEN    ((size_t)16 << 20) /* bytes read on */
+#define READAHEAD_MAX    2 /* buffers in all */
+#define READAHEAD_MAX_NS 1000000000ULL /* how old it may be */
+#define READAHEAD_DIES   16
+
+/**
+ * struct readahead_pool - what all files share
+ * @in_use:  buffers handed out
+ * @version: of each die's contents as far as this mount changes them
+ */
+struct readahead_pool {
+	_Atomic unsigned int in_use;
+	_Atomic uint64_t version[READAHEAD_DIES];
+};
+
+/**
+ * struct readahead - of one open file
+ * @next:   where a sequential reader goes on
+ * @streak: sequential reads in a row that had to wait for a swap
+ * @buf:    READAHEAD_LEN bytes, NULL when there is none
+ */
+struct readahead {
+	pthread_mutex_t lock; /* guards all below; only ever tried */
+	uint64_t next;
+	unsigned int streak;
+	char *buf;
+	uint64_t start;
+	uint64_t len;
+	uint64_t version;
+	uint64_t filled_at;
+};
+
+void readahead_init(struct readahead *ra);
+
+/** readahead_free() - give the buffer back */
+void readahead_free(struct readahead *ra, struct readahead_pool *pool);
+
+/** readahead_touch() - the contents of @die change: before and after it */
+void readahead_touch(struct readahead_pool *pool, unsigned int die);
+
+/**
+ * readahead_get() - answer a read from what was read ahead
+ * @out: out, @len bytes
+ *
+ * Return: true if @out was filled.
+ */
+bool readahead_get(struct readahead *ra, struct readahead_pool *pool,
+		   unsigned int die, uint64_t off, void *out, size_t len,
+		   uint64_t now);
+
+/**
+ * readahead_note() - a read is about to run on the die
+ * @was_parked: it had to wait for a swap
+ *
+ * Return: true if reading ahead behind it is worth it.
+ */
+bool readahead_note(struct readahead *ra, uint64_t off, size_t len,
+		    bool was_parked);
+
+typedef int (*readahead_fn)(void *arg, uint64_t off, void *buf, size_t len);
+
+/**
+ * readahead_fill() - read on from @off; the die is in
+ * @limit: end of the file
+ * @fn:    reads @len bytes at @off into @buf, 0 or -errno
+ *
+ * Failures leave the buffer empty: the reader will meet them itself.
+ */
+void readahead_fill(struct readahead *ra, struct readahead_pool *pool,
+		    unsigned int die, uint64_t off, uint64_t limit,
+		    readahead_fn fn, void *arg);
+
+#endif /* K80FS_READAHEAD_H */

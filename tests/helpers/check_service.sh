@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # rc and stander come from lib.sh
+#
+# k80fs.service, run by a systemd of its own in private namespaces.
+
+# boot_systemd K80FS [LINE]: systemd with the helpers in /sbin, K80FS as the
+# daemon and LINE added to the unit's [Service]; the mount goes to $MOUNT
+boot_systemd()
+{
+	local unshare
+
+	need_fuse
+	command -v systemctl >/dev/null || skip "needs systemd"
+	[ -x /lib/systemd/systemd ] || skip "needs systemd"
+	MOUNT=/run/k80
+	cat >boot.sh <<-'EOF'
+		set -eu
+		mount -t proc proc /proc
+		mount -t tmpfs tmpfs /run
+		umount -R /sys/fs/cgroup
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup
+		mkdir sbin real
+		mount --bind /usr/sbin real
+		for f in real/*; do
+			ln -s "$PWD/$f" sbin/
+		done
+		ln -sf "$HELPERS/mount.k80fs" "$HELPERS/umount.k80fs" sbin/
+		ln -sf "$1" sbin/k80fs
+		mount --bind sbin /usr/sbin
+		[ /sbin -ef /usr/sbin ] || mount --bind sbin /sbin
+		units=/run/systemd/system
+		mkdir -p $units/k80fs.service.d
+		cp "$HELPERS/k80fs.service" $units/
+		printf '[Unit]\nDefaultDependencies=no\n' >$units/test.target
+		printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' \
+			Environment=K80FS_DIR=/run/k80 "$2" \
+			>$units/k80fs.service.d/test.conf
+		export container=lxc
+		exec /lib/systemd/systemd --system --unit=test.target \
+			--log-target=console --show-status=no \
+			--default-standard-output=inherit \
+			--default-standard-error=inherit
+	EOF
+	export HELPERS
+	unshare -mpfC --kill-child bash boot.sh "$1" "${2:-}" >log 2>&1 &
+	unshare=$!
+	wait_for has_child "$unshare"
+	systemd=$(pgrep -P "$unshare")
+	wait_for is_running || die "$(cat log)"
+}
+
+has_child()
+{
+	pgrep -P "$1" >/dev/null
+}
+
+# inside COMMAND...: in the namespaces of that systemd
+inside()
+{
+	nsenter -t "$systemd" -m -p -C -- timeout 40 "$@"
+}
+
+is_running()
+{
+	[ "$(inside systemctl is-system-running)" = running ]
+}
+
+# started: systemctl start, with the journal's text if that fails
+started()
+{
+	run inside systemctl start k80fs
+	[ "$rc" -eq 0 ] || die "$(cat out log)" \
+		"$(inside systemctl status --no-pager k80fs)"
+	inside stat -f "$MOUNT" >/dev/null
+}
+
+property()
+{
+	inside systemctl show --value -p "$1" k80fs
+}
+
+# a daemon in place of k80fs: an empty folder
+empty_daemon()
+{
+	cat >daemon <<-EOF
+		#!/bin/sh
+		for dir; do :; done
+		exec $PYTHON $FAKEFUSE live "\$dir"
+	EOF
+	chmod 755 daemon
+}
+
+is_mounted_again()
+{
+	[ "$(property NRestarts)" = 1 ] &&
+		[ "$(property ActiveState)" = active ] &&
+		inside stat -f "$MOUNT" >/dev/null
+}
+
+test_start_returns_with_the_mount_visible_and_stop_removes_it()
+{
+	empty_daemon
+	boot_systemd "$WORK/daemon"
+	started
+	expect active "$(property ActiveState)"
+	[ "$(property MainPID)" -gt 0 ]
+	run inside systemctl stop k80fs
+	expect 0 "$rc" "$(cat out log)"
+	expect success "$(property Result)"
+	! inside findmnt "$MOUNT" || die "still mounted"
+}
+
+test_killed_daemon_is_mounted_again()
+{
+	empty_daemon
+	boot_systemd "$WORK/daemon"
+	started
+	inside kill -9 "$(property MainPID)"
+	wait_for is_mounted_again
+	expect 1 "$(inside findmnt -n -r -o TARGET | grep -cFx "$MOUNT")"
+}
+
+test_daemon_that_cannot_mount_fails_the_unit_and_leaves_nothing()
+{
+	printf '#!/bin/sh\necho "k80fs: no such device" >&2\nexit 1\n' >daemon
+	chmod 755 daemon
+	boot_systemd "$WORK/daemon" Restart=no
+	run inside systemctl start k80fs
+	[ "$rc" -ne 0 ] || die "started"
+	expect failed "$(property ActiveState)"
+	expect exit-code "$(property Result)"
+	! inside findmnt "$MOUNT" || die "mounted"
+}
+
+test_k80fs_itself_runs_under_the_hardening()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	boot_systemd "$k80fs" \
+		'Environment=K80FS_OPTIONS=backend=sim,sim_dies=2,sim_vram=64M'
+	started
+	inside sh -c 'echo hello | dd of=/run/k80/die1/vram conv=notrunc status=none'
+	expect hello "$(inside head -n 1 "$MOUNT/die1/vram")"
+	run inside systemctl stop k80fs
+	expect 0 "$rc" "$(cat out log)"
+	! inside findmnt "$MOUNT" || die "still mounted"
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034 # the tests use what is set here
+#
+# What the tests of the helpers share; read by run.sh before each test.
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+HELPERS=$TOP/mount-helpers
+FAKEFUSE=$TOP/tests/helpers/fakefuse.py
+# the system's: one in a home folder is no use to a test that runs as nobody
+PYTHON=/usr/bin/python3
+[ -x "$PYTHON" ] || PYTHON=python3
+
+die()
+{
+	echo "$*"
+	exit 1
+}
+
+skip()
+{
+	echo "$*"
+	exit 77
+}
+
+need_root()
+{
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+need_fuse()
+{
+	need_root
+	[ -c /dev/fuse ] || skip "needs /dev/fuse"
+}
+
+# expect WANTED GOT [what]
+expect()
+{
+	[ "$1" = "$2" ] || die "${3:-value}: wanted '$1', got '$2'"
+}
+
+# expect_line TEXT FILE: FILE has TEXT in some line
+expect_line()
+{
+	grep -qF -- "$1" "$2" || die "no '$1' in:" "$(cat "$2")"
+}
+
+# expect_no_line TEXT FILE
+expect_no_line()
+{
+	! grep -qF -- "$1" "$2" || die "unwanted '$1' in:" "$(cat "$2")"
+}
+
+# run COMMAND...: its output to ./out, its exit code to $rc
+run()
+{
+	rc=0
+	"$@" >out 2>&1 || rc=$?
+}
+
+# wait_for COMMAND...: until it succeeds, 5 s at most
+wait_for()
+{
+	local i
+
+	for i in $(seq 50); do
+		! "$@" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	die "waited 5 s in vain for: $* ($i tries)"
+}
+
+# fake NAME: a program ./bin/NAME first in PATH; its text on stdin
+fake()
+{
+	mkdir -p "$WORK/bin"
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"$WORK/bin/$1"
+	chmod 755 "$WORK/bin/$1"
+	case $PATH in
+	"$WORK/bin":*) ;;
+	*) PATH=$WORK/bin:$PATH ;;
+	esac
+}
+
+# fake_k80fs: a daemon that only writes its arguments to ./args, one a line
+fake_k80fs()
+{
+	export WORK
+	fake k80fs <<-'EOF'
+		printf '%s\n' "$@" >"$WORK/args"
+	EOF
+}
+
+# fake_daemon: a k80fs that mounts a folder with nothing in it
+fake_daemon()
+{
+	export FAKEFUSE PYTHON
+	fake k80fs <<-'EOF'
+		for dir; do :; done
+		exec "$PYTHON" "$FAKEFUSE" live "$dir"
+	EOF
+}
+
+mount_type()
+{
+	findmnt -n -r -o FSTYPE -M "$1" | tail -n 1
+}
+
+is_mounted()
+{
+	[ -n "$(mount_type "$1")" ]
+}
+
+is_dead()
+{
+	LC_ALL=C stat -f "$1" 2>&1 | grep -q 'endpoint is not connected'
+}
+
+has_cwd()
+{
+	[ "$(readlink "/proc/$1/cwd")" = "$2" ]
+}
+
+# stand_in DIR: a process with DIR as its current folder, pid to $stander
+stand_in()
+{
+	(cd "$1" && exec sleep 30) &
+	stander=$!
+	wait_for has_cwd "$stander" "$1"
+}

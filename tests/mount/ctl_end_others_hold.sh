@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Whoever may write ctl may end another's hold; those who waited go on
+. "$(dirname "$0")/lib.sh"
+mount_sim wait=20000
+
+for how in pin lease; do
+	for end in "0 unpin" "0 release" "root release"; do
+		exec 3>"$(die 0)/ctl"
+		echo $how >&3
+		pids=()
+		for d in 1 2; do
+			"$BIN/tool" "$(die $d)/vram" r pread,0,4096 &
+			pids+=($!)
+			"$BIN/tool" "$(die $d)/ctl" w "puts,acquire\n" &
+			pids+=($!)
+		done
+		sleep 0.3
+		for p in "${pids[@]}"; do
+			kill -0 "$p" || fail "$how: $p did not wait"
+		done
+		start=$(now_ms)
+		# shellcheck disable=SC2086 # die and command
+		ctl $end
+		for p in "${pids[@]}"; do
+			wait "$p"
+		done
+		[ $(($(now_ms) - start)) -lt 1500 ] ||
+			fail "$how, $end: waiters woke late"
+		expect_status 0 hold none
+		exec 3>&-
+	done
+done

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A die that dies in the middle of writes: EIO at the write, fsync or close
+. "$(dirname "$0")/lib.sh"
+need_sim "a die that dies"
+VRAM=1G mount_sim
+v=$(die 0)/vram
+
+exec 5<>"$v" 6<>"$(die 1)/vram"
+t fd:5 - pwrite,0,1M,1
+sim dead 0
+t fd:5 - fsync:EIO
+t fd:5 - pwrite,0,4096,1:EIO pread,0,4096:EIO fallocate,punch,0,1M:EIO
+t fd:6 - "cfr,0,$(die 2)/vram,0,1M" pwrite,0,4096,1 fsync
+t fd:6 - pread,0,4096
+exec 5>&- 6>&-
+
+sim revive 0
+dd if=/dev/zero of="$v" bs=1M status=none 2>"$W/dd.err" &
+pid=$!
+sleep 0.2
+sim dead 0
+if wait $pid; then
+	fail "dd to a die that died ended well"
+fi
+grep -q "Input/output error\|No such device or address" "$W/dd.err" ||
+	fail "dd said: $(cat "$W/dd.err")"
+t "$(die 1)/vram" rw pwrite,0,10,1 same,0,10,1

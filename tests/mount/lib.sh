@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Sourced first by every script here. A script is one behaviour: it mounts a
+# tree of its own, and any command in it that fails ends it as failed. Exit
+# code 0 passed, 77 cannot run here (the reason is printed), else failed.
+#
+# K80FS          the daemon (default: build/k80fs of this repository)
+# K80FS_BACKEND  sim (default) or bar_swap: the real module's dies
+# K80_TEST_BIN   the programs of this folder, built (default: build/mount)
+# K80_TEST_WORK  an empty folder for this script (default: a temporary one)
+# K80_BULK_MIB   most that one bulky copy moves; unset: as the script says
+set -eEuo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repo=$(cd "$here/../.." && pwd)
+export K80FS=${K80FS:-$repo/build/k80fs}
+export K80FS_BACKEND=${K80FS_BACKEND:-sim}
+BIN=${K80_TEST_BIN:-$repo/build/mount}
+
+trap 'echo "${BASH_SOURCE[0]##*/}:$LINENO: exit code $?: $BASH_COMMAND" >&2' ERR
+
+own_work=
+if [ -z "${K80_TEST_WORK:-}" ]; then
+	K80_TEST_WORK=$(mktemp -d "${TMPDIR:-/var/tmp}/k80test.XXXXXX")
+	chmod 711 "$K80_TEST_WORK"
+	own_work=1
+fi
+export K80_TEST_WORK
+W=$K80_TEST_WORK
+export TMPDIR=$W
+K80FS=$(realpath "$K80FS")
+BIN=$(realpath "$BIN")
+# fio leaves files where it runs
+cd "$W"
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+skip() {
+	echo "cannot run here: $*"
+	exit 77
+}
+
+# need_sim WHY: the script orders something of the simulator
+need_sim() {
+	[ "$K80FS_BACKEND" = sim ] || skip "needs the simulator: $*"
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root: $*"
+}
+
+need_cmd() {
+	local c
+	for c; do
+		command -v "$c" >/dev/null || skip "$c is not installed"
+	done
+}
+
+# ---- mounting --------------------------------------------------------------
+
+mounts=()
+
+# mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
+mount_at() {
+	local dir=$1 opts=${2:-}
+	mkdir -p "$dir"
+	mounts+=("$dir")
+	"$K80FS" ${opts:+-o "$opts"} "$dir"
+}
+
+# mount_sim [OPTION]...: a fresh private tree at $M, with the dies' socket for
+# orders at $SOCK. DIES and VRAM, set before, choose the simulator's size. In
+# a VM the same call mounts the module's dies. Sets CAP (a die's bytes), N.
+mount_sim() {
+	local opts
+	M=$W/mnt${#mounts[@]}
+	SOCK=$M.sock
+	opts=backend=$K80FS_BACKEND
+	if [ "$K80FS_BACKEND" = sim ]; then
+		opts+=,sim_dies=${DIES:-6},sim_vram=${VRAM:-256M},sim_ctl=$SOCK
+		opts+=$(printf ',%s' "$@")
+		opts=${opts%,}
+	else
+		opts+=$(without_sim_options "$@")
+	fi
+	mount_at "$M" "$opts"
+	# the module keeps a die in from one daemon to the next
+	if [ "$K80FS_BACKEND" != sim ] && [[ ,$opts, != *,ro,* ]]; then
+		echo release >"$M/ctl"
+	fi
+	CAP=$(status 0 vram_bytes)
+	# shellcheck disable=SC2034 # for the scripts
+	N=$(root_status dies)
+}
+
+without_sim_options() {
+	local o
+	for o; do
+		case $o in
+		sim_*) ;;
+		*) printf ',%s' "$o" ;;
+		esac
+	done
+}
+
+# daemon_pids DIR: the processes serving the mount at DIR
+daemon_pids() {
+	local p
+	for p in $(grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2>/dev/null ||
+		:); do
+		p=${p%/cmdline}
+		[ "$p/exe" -ef "$K80FS" ] && echo "${p#/proc/}"
+	done
+	return 0
+}
+
+daemon_pid() {
+	local pids
+	pids=$(daemon_pids "${1:-$M}")
+	[[ $pids =~ ^[0-9]+$ ]] ||
+		fail "wanted one daemon at ${1:-$M}, found: ${pids:-none}"
+	echo "$pids"
+}
+
+is_mounted() {
+	awk -v d="$1" '$5 == d { found = 1 } END { exit !found }' \
+		/proc/self/mountinfo
+}
+
+# threads_of PID: what each thread of a process that hangs is doing
+threads_of() {
+	local task
+	for task in "/proc/$1/task"/*; do
+		echo "thread ${task##*/}: $(cat "$task/comm") in" \
+			"$(cat "$task/wchan"), system call $(cat "$task/syscall")"
+	done
+	if command -v gdb >/dev/null; then
+		gdb -p "$1" -batch -ex "thread apply all bt 12" 2>/dev/null |
+			grep -E '^(#|Thread)'
+	fi
+}
+
+# unmount [DIR]: take it away and wait until its daemon is gone
+unmount() {
+	local dir=${1:-$M} i
+	for ((i = 0; ; i++)); do
+		umount "$dir" 2>"$W/umount.err" && break
+		[ "$i" -lt 50 ] || fail "umount: $(cat "$W/umount.err")"
+		sleep 0.1
+	done
+	# the kernel frees gigabytes of unlinked files on its way out
+	for ((i = 0; i < 600; i++)); do
+		[ -n "$(daemon_pids "$dir")" ] || return 0
+		sleep 0.1
+	done
+	threads_of "$(daemon_pids "$dir")" >&2
+	fail "the daemon of $dir is still there 60 s after umount"
+}
+
+# Runs at the end of every script: no mount and no daemon may stay behind
+finish() {
+	local rc=$? dir pid
+	trap - EXIT ERR
+	set +e
+	exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+	for pid in $(jobs -p); do
+		kill -CONT "$pid" 2>/dev/null
+		kill "$pid" 2>/dev/null
+	done
+	for dir in "${mounts[@]}"; do
+		for pid in $(daemon_pids "$dir"); do
+			kill -CONT "$pid"
+		done
+	done
+	for dir in "${mounts[@]}"; do
+		is_mounted "$dir" || continue
+		(unmount "$dir") && continue
+		rc=1
+		for pid in $(daemon_pids "$dir"); do
+			kill -9 "$pid"
+		done
+		umount -l "$dir"
+	done
+	wait
+	[ -z "$own_work" ] || rm -rf --one-file-system "$W"
+	exit "$rc"
+}
+trap finish EXIT
+
+# ---- the tree --------------------------------------------------------------
+
+die() {
+	echo "$M/die$1"
+}
+
+# status DIE KEY, root_status KEY: the value, which may hold spaces; counters
+# are padded to a fixed width
+status() {
+	sed -n "s/ *\$//; s/^$2 //p" "$M/die$1/status"
+}
+
+root_status() {
+	sed -n "s/ *\$//; s/^$1 //p" "$M/status"
+}
+
+# number DIE KEY: a counter as a plain number
+number() {
+	local n
+	n=$(status "$1" "$2")
+	echo $((10#$n))
+}
+
+# expect_status DIE KEY VALUE; DIE "root" is the root's
+expect_status() {
+	local got
+	if [ "$1" = root ]; then
+		got=$(root_status "$2")
+	else
+		got=$(status "$1" "$2")
+	fi
+	[ "$got" = "$3" ] || fail "status of $1: $2 is '$got', wanted '$3'"
+}
+
+# wait_status DIE KEY VALUE [MS]: the same, within MS (2000)
+wait_status() {
+	local end=$(($(now_ms) + ${4:-2000}))
+	while [ "$(status "$1" "$2")" != "$3" ]; do
+		[ "$(now_ms)" -lt "$end" ] || break
+		sleep 0.02
+	done
+	expect_status "$1" "$2" "$3"
+}
+
+# ctl DIE COMMAND...: one write of the words as a line; DIE "root" is the root's
+ctl() {
+	local file=$M/die$1/ctl
+	[ "$1" != root ] || file=$M/ctl
+	shift
+	echo "$*" >"$file"
+}
+
+# ctl_errno DIE ERRNO COMMAND...: the write must fail so
+ctl_errno() {
+	local die=$1 errno=$2
+	shift 2
+	t "$(die "$die")/ctl" w "puts,$*\n:$errno"
+}
+
+# sim ORDER...: order something of the simulator (bs_sim_order in barswap.h)
+sim() {
+	t "$SOCK" path "order,$*"
+}
+
+# ---- checking --------------------------------------------------------------
+
+# t FILE FLAGS OP...: system calls with the exact results; see tool.c
+t() {
+	"$BIN/tool" "$@"
+}
+
+now_ms() {
+	local t=${EPOCHREALTIME/./}
+	echo $((t / 1000))
+}
+
+# within MS COMMAND...: it succeeds in that time
+within() {
+	local limit=$1 start took
+	shift
+	start=$(now_ms)
+	"$@"
+	took=$(($(now_ms) - start))
+	[ "$took" -le "$limit" ] || fail "took $took ms, wanted $limit: $*"
+}
+
+# expect_error TEXT COMMAND...: it fails and says TEXT on stderr
+expect_error() {
+	local text=$1
+	shift
+	if "$@" 2>"$W/stderr"; then
+		fail "succeeded, wanted '$text': $*"
+	fi
+	grep -qF -- "$text" "$W/stderr" ||
+		fail "wanted '$text' from: $*; got: $(cat "$W/stderr")"
+}
+
+expect_equal() {
+	[ "$1" = "$2" ] || fail "${3:-compare}: got '$1', wanted '$2'"
+}
+
+sum() {
+	sha256sum | cut -d' ' -f1
+}
+
+# random_file NAME BYTES [SEED]: not zero, not compressible, the same each time
+random_file() {
+	openssl enc -aes-128-ctr -pass "pass:${3:-k80}" -nosalt -md sha256 \
+		-in /dev/zero 2>/dev/null | head -c "$2" >"$1" || [ -s "$1" ]
+	expect_equal "$(stat -c %s "$1")" "$2" "size of $1"
+}
+
+# bulk MIB: MiB that a bulky copy moves: less on a small die, less in a VM
+bulk() {
+	local mib=$1 most=$((CAP / 1048576 / 2))
+	[ "$K80FS_BACKEND" = sim ] || most=$((most < 16 ? most : 16))
+	[ -z "${K80_BULK_MIB:-}" ] || most=$K80_BULK_MIB
+	echo $((mib < most ? mib : most))
+}

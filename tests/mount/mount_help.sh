@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --help and --version, short and long, on stdout, exit code 0
+. "$(dirname "$0")/lib.sh"
+
+for h in -h --help; do
+	"$K80FS" $h >"$W/help" 2>"$W/err"
+	expect_equal "$(cat "$W/err")" "" "stderr of $h"
+	for word in backend= device= wait= timeslice= uid= gid= umask= ro cache \
+		allow_other sim_dies= sim_vram= sim_swap_us= sim_dir= -f -d; do
+		grep -qF -- "$word" "$W/help" || fail "$h does not tell of $word"
+	done
+done
+for v in -V --version; do
+	"$K80FS" $v >"$W/version" 2>"$W/err"
+	grep -qE '^k80fs (version )?[0-9]+\.[0-9]+' "$W/version" ||
+		fail "$v: $(cat "$W/version")"
+done

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fusermount3 -u, umount and SIGTERM close cleanly and leave the die where it is
+. "$(dirname "$0")/lib.sh"
+mkdir "$W/dies"
+
+gone() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[ -n "$(daemon_pids "$M")" ] || break
+		sleep 0.1
+	done
+	expect_equal "$(daemon_pids "$M")" "" "daemon after $1"
+	if is_mounted "$M"; then
+		fail "still mounted after $1"
+	fi
+}
+mount_sim "sim_dir=$W/dies"
+t "$(die 1)/vram" rw pwrite,0,64K,1
+fusermount3 -u "$M"
+gone "fusermount3 -u"
+
+mount_sim "sim_dir=$W/dies"
+t "$(die 1)/vram" rw same,0,64K,1 pwrite,64K,64K,2
+kill -TERM "$(daemon_pid)"
+gone SIGTERM
+
+mount_sim "sim_dir=$W/dies"
+t "$(die 1)/vram" rw same,0,64K,1 same,64K,64K,2 pwrite,128K,64K,3
+kill -INT "$(daemon_pid)"
+gone SIGINT
+
+# with requests waiting, and a lease held: still at once
+mount_sim "sim_dir=$W/dies" wait=60000
+ctl 0 pin
+pids=()
+for i in 1 2 3; do
+	"$BIN/tool" "$(die 1)/vram" r pread,0,4096 2>>"$W/err" &
+	pids+=($!)
+done
+sleep 0.3
+kill -TERM "$(daemon_pid)"
+for p in "${pids[@]}"; do
+	if wait "$p"; then
+		fail "a read of a tree that was taken away ended well"
+	fi
+done
+gone "SIGTERM under load"
+mount_sim "sim_dir=$W/dies"
+# the module keeps the die in; the simulator's slot starts empty
+if [ "$K80FS_BACKEND" = sim ]; then
+	expect_status root active none
+else
+	expect_status root active 0
+fi
+t "$(die 1)/vram" rw same,0,64K,1 same,64K,64K,2 same,128K,64K,3

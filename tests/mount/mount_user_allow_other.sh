@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A user's allow_other without user_allow_other in /etc/fuse.conf: refused, and
+# fusermount3's message is passed on
+. "$(dirname "$0")/lib.sh"
+need_root "to make a fuse node that anyone may open, in a mount namespace"
+need_sim "a device that anyone may open"
+need_cmd unshare setpriv fusermount3
+chmod 755 "$W"
+mknod -m 666 "$W/fuse" c 10 229
+mkdir -m 777 "$W/mnt"
+: >"$W/fuse.conf"
+touch /etc/fuse.conf
+# shellcheck disable=SC2016 # for the inner shell
+unshare -m --propagation private bash -euo pipefail -c '
+	mount --bind "$1/fuse" /dev/fuse
+	mount --bind "$1/fuse.conf" /etc/fuse.conf
+	user() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	}
+	export TMPDIR=$1/mnt
+	if user "$K80FS" -o backend=sim,sim_vram=64M,allow_other "$1/mnt" \
+		2>"$1/err"; then
+		echo "mounted with allow_other" >&2
+		exit 1
+	fi
+	grep -q user_allow_other "$1/err" || { cat "$1/err" >&2; exit 1; }
+	echo user_allow_other >"$1/fuse.conf"
+	user "$K80FS" -o backend=sim,sim_vram=64M,allow_other "$1/mnt"
+	# root sees into it now
+	head -c 1 "$1/mnt/die0/vram" >"$1/byte"
+	user fusermount3 -u "$1/mnt"
+' bash "$W"

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# mtime and ctime of vram are those of the last write through the mount
+. "$(dirname "$0")/lib.sh"
+mount_sim
+v=$(die 0)/vram
+
+sleep 0.1
+before=$(date +%s)
+sleep 1.1
+t "$v" r pread,0,10
+old=$(stat -c '%Y %Z' "$v")
+sleep 1.1
+t "$v" r pread,0,10
+expect_equal "$(stat -c '%Y %Z' "$v")" "$old" "times after a read"
+t "$v" rw pwrite,0,10,1
+read -r m c < <(stat -c '%Y %Z' "$v")
+[ "$m" -gt "$before" ] || fail "mtime $m is not after $before"
+[ "$c" -gt "$before" ] || fail "ctime $c is not after $before"
+[ $(($(date +%s) - m)) -le 2 ] || fail "mtime $m is not now"

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A signal ends a wait for the slot with EINTR at once: parked behind a pin,
+# while a swap runs, and in ctl
+# alone
+. "$(dirname "$0")/lib.sh"
+mount_sim wait=30000 sim_swap_us=0
+v=$(die 0)/vram
+
+ctl 1 pin
+t "$v" rw alarm,300 pread,0,4096:EINTR took,250,900 \
+	alarm,300 pwrite,0,4096,1:EINTR took,250,900 \
+	alarm,300 fallocate,punch,0,1M:EINTR took,250,900 \
+	alarm,300 "cfr,0,$(die 2)/vram,0,1M:EINTR" took,250,900
+t "$(die 0)/ctl" rw alarm,300 "puts,acquire\n:EINTR" took,250,900 \
+	alarm,300 "puts,pin\n:EINTR" took,250,900 \
+	alarm,300 "puts,lease\n:EINTR" took,250,900 \
+	alarm,300 "puts,zero\n:EINTR" took,250,900
+expect_status 0 waiters 0
+expect_status 1 hold pin
+
+# Ctrl-C of dd: gone within a second, and nothing was written
+t "$(die 1)/vram" rw pwrite,0,10,7
+dd if=/dev/zero of="$v" bs=1M count=1 conv=notrunc status=none &
+pid=$!
+sleep 0.3
+start=$(now_ms)
+kill -TERM $pid
+if wait $pid; then
+	fail "dd wrote to a die that was pinned out"
+fi
+[ $(($(now_ms) - start)) -lt 1000 ] || fail "dd took too long to die"
+ctl 1 unpin
+
+if [ "$K80FS_BACKEND" = sim ]; then
+	sim swap_us 3000000
+	t "$v" rw alarm,300 pread,0,4096:EINTR took,250,900
+	t "$(die 2)/vram" rw alarm,300 pread,0,4096:EINTR took,250,900
+	t "$(die 3)/ctl" rw alarm,300 "puts,acquire\n:EINTR" took,250,900
+	sim swap_us 0
+fi
+t "$v" rw pwrite,0,10,9 same,0,10,9

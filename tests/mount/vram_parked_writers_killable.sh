@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A parked write holds no lock: the next writer of that file can be killed
+. "$(dirname "$0")/lib.sh"
+mount_sim wait=30000
+v=$(die 0)/vram
+
+ctl 1 pin
+pids=()
+for i in 1 2 3; do
+	"$BIN/tool" "$v" rw "pwrite,$((i * 4096)),10,$i" &
+	pids+=($!)
+done
+"$BIN/tool" "$v" r pread,0,10 &
+pids+=($!)
+sleep 0.5
+for p in "${pids[@]}"; do
+	kill -0 "$p" || fail "process $p did not wait for die 0"
+done
+start=$(now_ms)
+for p in "${pids[2]}" "${pids[1]}" "${pids[3]}" "${pids[0]}"; do
+	kill -9 "$p"
+	wait "$p" && fail "a killed process ended well"
+	[ $(($(now_ms) - start)) -lt 1000 ] || fail "process $p took too long"
+done
+expect_status 1 hold pin
+ctl 1 unpin
+t "$v" rw pwrite,0,10,9 same,0,10,9

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registry of the unit tests: a line for each check_<unit>.c, which
+ * defines Suite *<unit>_suite(void). Nothing else belongs here.
+ */
+#ifndef SUITES_H
+#define SUITES_H
+
+#include <check.h>
+
+/* clang-format off */
+#define SUITES(X)      \
+	X(backend)     \
+	X(barswap)     \
+	X(copy)        \
+	X(ctl)         \
+	X(dev_module)  \
+	X(dev_sim)     \
+	X(dev_sim_ctl) \
+	X(dev_sim_mem) \
+	X(dev_sim_opt) \
+	X(dev_sim_sock) \
+	X(guard)       \
+	X(io)          \
+	X(io_long)     \
+	X(io_stress)   \
+	X(node)        \
+	X(options)     \
+	X(policy)      \
+	X(policy_sim)  \
+	X(pool)        \
+	X(readahead)   \
+	X(region)      \
+	X(sched)       \
+	X(sched_control) \
+	X(sched_hold)  \
+	X(sched_slot)  \
+	X(sched_wait)  \
+	X(status)      \
+	X(window)
+/* clang-format on */
+
+#define SUITE_PROTOTYPE(unit) Suite *unit##_suite(void);
+SUITES(SUITE_PROTOTYPE)
+#undef SUITE_PROTOTYPE
+
+#endif /* SUITES_H */

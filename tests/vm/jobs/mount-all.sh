@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# All mounted-tree tests, with the module under k80fs: half an hour.
+# ci: no
+# time: 3600
+# Dies of 256 MiB: emulated copies are slow. One touch above 8 GiB, at full
+# size, is done first.
+top=$(cd "$VM/../.." && pwd)
+m=$TMPDIR/k80
+check "loads" load
+mkdir -p "$m"
+if check "k80fs mounts" "$top/build/k80fs" -o backend=bar_swap "$m"; then
+	check_is "a die is 12 GiB long" "$(stat -c %s "$m/die2/vram")" \
+		$((12 << 30))
+	printf 'over-8-GiB' | dd of="$m/die2/vram" bs=10 seek=$((900 << 20)) \
+		conv=notrunc 2>/dev/null
+	check_is "a write above 8 GiB is where the host sees it" \
+		"$(ctl 2 peek "$(printf '%x' $((9000 << 20)))" 10)" \
+		"ok $(printf 'over-8-GiB' | xxd -p)"
+	check "unmounts" fusermount3 -u "$m"
+fi
+await 5 unload
+check "loads, with smaller dies" load vram_bytes=0x10000000
+export K80FS_BACKEND=bar_swap K80_TIME_SCALE=$((3 * SLOW))
+"$top/tests/mount/run.sh" >"$TMPDIR/mount" 2>&1
+rc=$?
+# its verdicts are ours
+cat "$TMPDIR/mount"
+[ $rc -eq 0 ] || grep -q '^not ok' "$TMPDIR/mount" ||
+	echo "not ok tests/mount/run.sh: status $rc"
+check "unloads" await 5 unload

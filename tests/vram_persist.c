@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vram_persist [die]: does what is in VRAM survive while the die is out?
+ *
+ * Fills blocks all over the memory of a die, releases it, uses every other
+ * die, and looks. The device is $BARSWAP_DEVICE or the module's node.
+ * Overwrites VRAM of all dies. Exit code: 0 PASS, 1 FAIL, 2 could not try.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "barswap.h"
+#include "util.h"
+
+#define BLOCK          MIB
+#define WORDS          (BLOCK / sizeof(uint64_t))
+#define OFFS_MAX       16
+#define PERSIST_ERRORS 8 /* wrong words that are printed */
+
+enum { PASS, FAIL, NOT_TRIED };
+
+/* Where blocks are put: @n distinct ones, ascending. */
+struct places {
+	uint64_t off[OFFS_MAX];
+	unsigned int n;
+};
+
+static void add_place(struct places *places, uint64_t off, uint64_t size)
+{
+	uint64_t end = places->n ? places->off[places->n - 1] + BLOCK : 0;
+
+	if (off >= end && off + BLOCK <= size)
+		places->off[places->n++] = off;
+}
+
+/* Start, both sides of every 4 GiB boundary, middle and end where distinct. */
+static void find_places(struct places *places, uint64_t size)
+{
+	places->n = 0;
+	add_place(places, 0, size);
+	if (size < 8 * GIB)
+		add_place(places, size / 2 / BLOCK * BLOCK, size);
+	/* room for two of a boundary and the one at the end */
+	for (uint64_t boundary = 4 * GIB;
+	     boundary < size && places->n + 3 <= OFFS_MAX; boundary += 4 * GIB) {
+		add_place(places, boundary - BLOCK, size);
+		add_place(places, boundary, size);
+	}
+	add_place(places, size - BLOCK, size);
+}
+
+/* Differs for each die, each offset and each word (splitmix64). */
+static uint64_t pattern(int die, uint64_t off)
+{
+	uint64_t x = off + ((uint64_t)die << 56) + 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+/* Printed by the handler of SIGBUS: the memory went away under a copy. */
+static void on_sigbus(int sig)
+{
+	static const char text[] = "FAIL: SIGBUS: the die left the slot\n";
+
+	(void)sig;
+	if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(NOT_TRIED);
+	_exit(FAIL);
+}
+
+static bs_gpu *acquire(bs_context *ctx, int die)
+{
+	struct bs_info info;
+	bs_gpu *gpu = bs_acquire(ctx, die);
+
+	if (!gpu) {
+		printf("acquire die %d: %s\n", die, strerror(errno));
+		if (!bs_die_info(ctx, die, &info) && *info.last_error)
+			printf("%s\n", info.last_error);
+		return NULL;
+	}
+	if (gpu->vram && gpu->vram_mapped_size >= BLOCK)
+		return gpu;
+	printf("die %d: no memory to map\n", die);
+	bs_release(ctx, gpu);
+	return NULL;
+}
+
+static bool is_alive(bs_context *ctx, int die)
+{
+	struct bs_health health;
+
+	if (!bs_check(ctx, die, &health) && health.alive)
+		return true;
+	printf("FAIL: die %d does not answer\n", die);
+	return false;
+}
+
+static int write_die(bs_context *ctx, int die)
+{
+	static uint64_t block[WORDS];
+	struct places places;
+	bs_gpu *gpu = acquire(ctx, die);
+	bool alive;
+
+	if (!gpu)
+		return NOT_TRIED;
+	find_places(&places, gpu->vram_mapped_size);
+	for (unsigned int i = 0; i < places.n; i++) {
+		for (uint64_t w = 0; w < WORDS; w++)
+			block[w] = pattern(die, places.off[i] + w * 8);
+		memcpy((char *)gpu->vram + places.off[i], block, BLOCK);
+	}
+	alive = is_alive(ctx, die);
+	bs_release(ctx, gpu);
+	return alive ? PASS : FAIL;
+}
+
+static unsigned int count_wrong(int die, uint64_t off, const uint64_t *block)
+{
+	unsigned int wrong = 0;
+
+	for (uint64_t w = 0; w < WORDS; w++) {
+		uint64_t want = pattern(die, off + w * 8);
+
+		if (block[w] == want)
+			continue;
+		if (wrong++ < PERSIST_ERRORS)
+			printf("die %d offset %#llx: %016llx, not %016llx\n",
+			       die, (unsigned long long)(off + w * 8),
+			       (unsigned long long)block[w],
+			       (unsigned long long)want);
+	}
+	return wrong;
+}
+
+static int verify_die(bs_context *ctx, int die)
+{
+	static uint64_t block[WORDS];
+	struct places places;
+	bs_gpu *gpu = acquire(ctx, die);
+	unsigned int n_bad = 0;
+	bool alive;
+
+	if (!gpu)
+		return NOT_TRIED;
+	find_places(&places, gpu->vram_mapped_size);
+	for (unsigned int i = 0; i < places.n; i++) {
+		uint64_t off = places.off[i];
+		unsigned int wrong;
+
+		memcpy(block, (char *)gpu->vram + off, BLOCK);
+		wrong = count_wrong(die, off, block);
+		printf("%s: die %d [%#llx, %#llx): %u words wrong\n",
+		       wrong ? "FAIL" : "PASS", die, (unsigned long long)off,
+		       (unsigned long long)(off + BLOCK), wrong);
+		n_bad += wrong != 0;
+	}
+	alive = is_alive(ctx, die);
+	bs_release(ctx, gpu);
+	return alive && !n_bad ? PASS : FAIL;
+}
+
+static int persist(bs_context *ctx, int die)
+{
+	int ret = write_die(ctx, die);
+
+	for (int other = 0; !ret && other < (int)bs_num_dies(ctx); other++) {
+		if (other != die)
+			ret = write_die(ctx, other);
+	}
+	return ret ? ret : verify_die(ctx, die);
+}
+
+static int parse_die(const char *text)
+{
+	char *end;
+	long die;
+
+	errno = 0;
+	die = strtol(text, &end, 10);
+	if (errno || end == text || *end || die < 0 || die > 99)
+		return -1;
+	return (int)die;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_sigbus };
+	bs_context *ctx;
+	int die = argc > 1 ? parse_die(argv[1]) : 0;
+	int ret;
+
+	if (argc > 2 || die < 0) {
+		fprintf(stderr, "usage: %s [die]\n", argv[0]);
+		return NOT_TRIED;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigaction(SIGBUS, &action, NULL);
+	ctx = bs_init();
+	if (!ctx) {
+		perror("vram_persist: open the device");
+		return NOT_TRIED;
+	}
+	ret = persist(ctx, die);
+	printf("%s: die %d, %u dies, device %s\n",
+	       ret == PASS   ? "PASS"
+	       : ret == FAIL ? "FAIL"
+			     : "NOT TRIED",
+	       die, bs_num_dies(ctx), bs_device_name(ctx));
+	bs_free(ctx);
+	return ret;
+}
