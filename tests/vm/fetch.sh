@@ -135,8 +135,8 @@ kernel_modules()
 
 	printf '%s\n' "$d/drivers/virtio" "$d/net/9p" "$d/fs/9p" \
 		"$d/fs/netfs" "$d/fs/fscache" "$d/fs/fuse" "$d/fs/overlayfs" \
-		"$d/drivers/pci/pci-stub.ko" "$d/drivers/char/hw_random" \
-		"$d/drivers/block/loop.ko"
+		"$d/drivers/pci/pci-stub.ko*" "$d/drivers/char/hw_random" \
+		"$d/drivers/block/loop.ko*"
 }
 
 fetch_kernel()
@@ -162,7 +162,7 @@ fetch_kernel()
 	done
 	# what a series has built in is not in its package: no error
 	dpkg-deb --fsys-tarfile "$tmp"/deb/linux-image-*.deb |
-		tar -C "$tmp/root" -x "./boot/vmlinuz-$rel" \
+		tar -C "$tmp/root" -x --wildcards "./boot/vmlinuz-$rel" \
 			--files-from <(kernel_modules "$rel") 2>/dev/null || :
 	[ -e "$tmp/root/boot/vmlinuz-$rel" ] || die "$image has no vmlinuz"
 	# the headers' Makefile names its installed place

@@ -6,7 +6,8 @@
 d0=${DIES[0]}
 mods=$BUILD/mod-$(uname -r)
 snapshot before
-[ -e /sys/bus/pci/drivers/pci-stub ] || insmod /run/mod/pci-stub.ko
+[ -e /sys/bus/pci/drivers/pci-stub ] ||
+	check "pci-stub is to be had" insmod /run/mod/pci-stub.ko
 insmod "$mods/rigdrv.ko"
 check "loads" load
 
