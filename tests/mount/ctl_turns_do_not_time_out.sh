@@ -16,8 +16,21 @@ done
 for p in "${pids[@]}"; do
 	wait "$p"
 done
-# a hold begun while others wait for their turn does count, again and again
-ctl 0 pin wait=5000
+
+# a hold that begins while a request waits for its turn: its clock starts then
+sim swap_us 3000000
+"$BIN/tool" "$(die 1)/ctl" w "puts,pin\n" &
+pin=$!
+sleep 0.3
+"$BIN/tool" "$(die 2)/ctl" w "puts,acquire wait=2500\n" took,3000,20000 &
+pid=$!
+wait $pin
+sim swap_us 0
+sleep 0.5
+ctl 1 unpin
+wait $pid
+# and a hold outlasts it
+ctl 0 pin
 t "$(die 1)/vram" r pread,0,1:ETIMEDOUT
 ctl 0 unpin
 t "$(die 1)/vram" r pread,0,1

@@ -36,13 +36,6 @@ static const char *root;
 static unsigned int n_dies, n_threads;
 static uint64_t seed, size, run_ns;
 static pthread_barrier_t all_set_up;
-/*
- * The kernel holds the destination's inode lock while a copy_file_range waits
- * for its source die; whoever holds the destination in the slot and writes to
- * it would wait for that copy, and the copy for the hold. Write: hold; read:
- * copy to this die.
- */
-static pthread_rwlock_t hold_lock[MAX_DIES];
 
 struct worker {
 	pthread_t thread;
@@ -194,7 +187,6 @@ static void do_copy(struct worker *w, unsigned int die)
 	}
 	doing(w, "copy_file_range die %u at %zu to die %u at %zu len %zu", die,
 	      at, to, to_at, len);
-	pthread_rwlock_rdlock(&hold_lock[to]);
 	while (done < len) {
 		off_t from_off = (off_t)(w->base + at + done);
 		off_t to_off = (off_t)(w->base + to_at + done);
@@ -205,7 +197,6 @@ static void do_copy(struct worker *w, unsigned int die)
 			fail(w, "%s", n ? strerror(errno) : "end of file");
 		done += (size_t)n;
 	}
-	pthread_rwlock_unlock(&hold_lock[to]);
 	memcpy(w->model[to] + to_at, w->model[die] + at, len);
 }
 
@@ -258,14 +249,12 @@ static void do_hold(struct worker *w, unsigned int die, const char *how)
 	int fd = open_file(w, die, "ctl", O_WRONLY);
 	uint64_t i, n = draw(w, 4);
 
-	pthread_rwlock_wrlock(&hold_lock[die]);
 	command(w, fd, die, how);
 	for (i = 0; i < n; i++)
 		do_data(w, die);
 	if (!strcmp(how, "pin"))
 		command(w, fd, die, "unpin");
 	close(fd);
-	pthread_rwlock_unlock(&hold_lock[die]);
 }
 
 static void do_command(struct worker *w, unsigned int die, const char *text)
@@ -398,8 +387,6 @@ int main(int argc, char **argv)
 	}
 	run_ns = strtoull(argv[3], NULL, 0) * 1000000000;
 	pthread_barrier_init(&all_set_up, NULL, n_threads);
-	for (i = 0; i < n_dies; i++)
-		pthread_rwlock_init(&hold_lock[i], NULL);
 	for (i = 0; i < n_threads; i++) {
 		prepare(&workers[i], i);
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i])) {

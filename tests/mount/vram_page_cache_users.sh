@@ -18,6 +18,10 @@ t "$v" rw fallocate,punch,0,4096
 t fd:5 - mmap,private,r,0,64K peek,0,4096,0 sendfile,0,4096,0
 t "$(die 1)/vram" rw pwrite,0,4096,3 "cfr,0,$v,4096,4096"
 t fd:5 - sendfile,4096,4096,3 splice,4096,4096,3
+t fd:5 - sendfile,20480,4096,1
+ctl 0 zero 20480 4096
+t fd:5 - sendfile,20480,4096,0 splice,20480,4096,0 mmap,private,r,20480,4096 \
+	peek,20480,4096,0
 exec 5<&-
 # the GPU changes memory behind any cache: the next open sees it
 if [ "$K80FS_BACKEND" = sim ]; then
