@@ -236,9 +236,9 @@ static int io_turn(struct io *io)
 	unsigned int die = io->die;
 	int ret = is_stale(io) ? -ESTALE : io_step(io);
 
-	sched_put(io->eng->sched, die);
 	if (ret == -EIO || ret == -EAGAIN)
 		sched_suspect(io->eng->sched, die);
+	sched_put(io->eng->sched, die);
 	if (ret == -EAGAIN)
 		ret = io->taken++ < IO_MAX_TAKEN ? STEP_MORE : -EIO;
 	return ret;
