@@ -49,7 +49,8 @@ left_behind() {
 # Kill and unmount what is left of a script; prints what it was
 clean_up() {
 	local work=$1 pid dir i
-	for ((i = 0; i < 20; i++)); do
+	# a daemon that ends gives gigabytes back to the file system first
+	for ((i = 0; i < 300; i++)); do
 		[ -n "$(left_behind "$work")" ] || break
 		sleep 0.1
 	done
