@@ -400,7 +400,7 @@ int main(int argc, char **argv)
 		       workers[i].n_ops);
 		total += workers[i].n_ops;
 	}
-	if (total < n_threads * 10) {
+	if (total < n_threads) {
 		fputs("randops: almost nothing was done\n", stderr);
 		return 1;
 	}
