@@ -149,8 +149,10 @@ run_group()
 			fi
 		done
 		check_trace "boot$boots"
-		echo "# boot $boots: $((SECONDS - began)) s, CPU of all so far" \
-			"$(times | tail -1)"
+		# not in a pipe: a subshell has no children's times
+		times >"$out/times"
+		echo "# boot $boots: $((SECONDS - began)) s; CPU of all boots" \
+			"$(tail -1 "$out/times")"
 		if [ ${#left[@]} -eq ${#todo[@]} ]; then
 			result "not ok $kernel/boot$boots: the guest does not come up"
 			tail -n 20 "$dir/serial" "$dir/qemu.err" | sed 's/^/# /'
