@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CUDA driver API as this project uses it, through libcuda.so.1 opened at
+ * run time: nothing here needs CUDA's headers or a driver to be built.
+ *
+ * Types and numbers are the driver's ABI, which has not changed since CUDA 4;
+ * the versioned names (cuMemAlloc_v2) are those that libcuda exports and
+ * cuda.h hides behind macros. Every call but those of cuda_open() wants a
+ * context to be current in the calling thread (cuCtxSetCurrent).
+ */
+#ifndef K80FS_CUDA_H
+#define K80FS_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+
+/* CUresult, as in the driver API's reference */
+#define CUDA_SUCCESS              0
+#define CUDA_ERROR_INVALID_VALUE  1
+#define CUDA_ERROR_OUT_OF_MEMORY  2
+#define CUDA_ERROR_NO_DEVICE      100
+#define CUDA_ERROR_INVALID_DEVICE 101
+#define CUDA_ERROR_INVALID_PTX    218
+#define CUDA_ERROR_NOT_FOUND      500
+#define CUDA_ERROR_NOT_READY      600
+
+#define CU_STREAM_NON_BLOCKING     1u
+#define CU_EVENT_DISABLE_TIMING    2u
+#define CU_CTX_SCHED_BLOCKING_SYNC 4u
+
+/* CUjit_option */
+#define CU_JIT_ERROR_LOG_BUFFER            5
+#define CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES 6
+
+/* Every entry point: its exported name, then its arguments. */
+#define CUDA_CALLS(X)                                                          \
+	X(cuInit, (unsigned int flags))                                        \
+	X(cuDriverGetVersion, (int *version))                                  \
+	X(cuGetErrorName, (CUresult err, const char **name))                   \
+	X(cuDeviceGetCount, (int *count))                                      \
+	X(cuDeviceGet, (CUdevice * dev, int ordinal))                          \
+	X(cuDeviceGetName, (char *name, int len, CUdevice dev))                \
+	X(cuDeviceGetPCIBusId, (char *bdf, int len, CUdevice dev))             \
+	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice dev))                 \
+	X(cuCtxCreate_v2, (CUcontext * ctx, unsigned int flags, CUdevice dev)) \
+	X(cuCtxDestroy_v2, (CUcontext ctx))                                    \
+	X(cuCtxSetCurrent, (CUcontext ctx))                                    \
+	X(cuCtxSynchronize, (void))                                            \
+	X(cuMemGetInfo_v2, (size_t * available, size_t * total))               \
+	X(cuMemAlloc_v2, (CUdeviceptr * ptr, size_t len))                      \
+	X(cuMemFree_v2, (CUdeviceptr ptr))                                     \
+	X(cuMemAllocHost_v2, (void **ptr, size_t len))                         \
+	X(cuMemFreeHost, (void *ptr))                                          \
+	X(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t len))     \
+	X(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t len))           \
+	X(cuMemcpyHtoDAsync_v2,                                                \
+	  (CUdeviceptr dst, const void *src, size_t len, CUstream stream))     \
+	X(cuMemcpyDtoHAsync_v2,                                                \
+	  (void *dst, CUdeviceptr src, size_t len, CUstream stream))           \
+	X(cuMemcpyDtoDAsync_v2,                                                \
+	  (CUdeviceptr dst, CUdeviceptr src, size_t len, CUstream stream))     \
+	X(cuMemsetD8_v2, (CUdeviceptr dst, unsigned char byte, size_t len))    \
+	X(cuMemsetD8Async,                                                     \
+	  (CUdeviceptr dst, unsigned char byte, size_t len, CUstream stream))  \
+	X(cuStreamCreate, (CUstream * stream, unsigned int flags))             \
+	X(cuStreamDestroy_v2, (CUstream stream))                               \
+	X(cuStreamSynchronize, (CUstream stream))                              \
+	X(cuStreamQuery, (CUstream stream))                                    \
+	X(cuEventCreate, (CUevent * event, unsigned int flags))                \
+	X(cuEventDestroy_v2, (CUevent event))                                  \
+	X(cuEventRecord, (CUevent event, CUstream stream))                     \
+	X(cuEventSynchronize, (CUevent event))                                 \
+	X(cuEventQuery, (CUevent event))                                       \
+	X(cuModuleLoadDataEx,                                                  \
+	  (CUmodule * module, const void *image, unsigned int n_options,       \
+	   int *options, void **values))                                       \
+	X(cuModuleUnload, (CUmodule module))                                   \
+	X(cuModuleGetFunction,                                                 \
+	  (CUfunction * fn, CUmodule module, const char *name))                \
+	X(cuLaunchKernel,                                                      \
+	  (CUfunction fn, unsigned int grid_x, unsigned int grid_y,            \
+	   unsigned int grid_z, unsigned int block_x, unsigned int block_y,    \
+	   unsigned int block_z, unsigned int shared_bytes, CUstream stream,   \
+	   void **args, void **extra))
+
+struct cuda {
+#define CUDA_MEMBER(name, args) CUresult(*name) args;
+	CUDA_CALLS(CUDA_MEMBER)
+#undef CUDA_MEMBER
+};
+
+/* valid once cuda_open() has returned 0 */
+extern struct cuda cuda;
+
+/**
+ * cuda_open() - find libcuda.so.1 and its entry points, cuInit
+ * @why: out: on failure one line that names what is missing and what to do
+ * @len: of @why
+ *
+ * Not thread-safe; the library stays open until the process ends.
+ *
+ * Return: 0; -ENOENT no library; -ENOSYS it lacks an entry point; -ENODEV no
+ * device, or cuInit failed.
+ */
+int cuda_open(char *why, size_t len);
+
+/** cuda_name() - "CUDA_ERROR_..." of a result; never NULL */
+const char *cuda_name(CUresult err);
+
+/**
+ * cuda_errno() - a result as 0 or -errno
+ * Return: 0; -ENOMEM; -EINVAL; -ENODEV; -EAGAIN not ready; else -EIO.
+ */
+int cuda_errno(CUresult err);
+
+#endif /* K80FS_CUDA_H */
