@@ -125,10 +125,12 @@ tests: $(TESTS)
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 5
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-$(B)/fuzz_ctl: tests/fuzz_ctl.c fusefs/ctl.c fusefs/ctl.h fusefs/util.h Makefile
+$(B)/fuzz_ctl: tests/fuzz_ctl.c $(addprefix fusefs/,ctl.c ctl.h words.c words.h \
+	util.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
-		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c fusefs/ctl.c
+		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c \
+		fusefs/ctl.c fusefs/words.c
 
 .PHONY: fuzz
 ## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
