@@ -72,7 +72,10 @@ LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
 PROGS := $(B)/k80fs $(B)/vram_persist
 MAN3 := fusefs/lib/libbarswap.3
 MAN8 := $(wildcard fusefs/*.8 mount-helpers/*.8)
-TESTS := $(B)/check_all $(B)/test_barswap
+# a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
+STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
+STANDIN_OBJ := $(STANDIN_SRC:%.c=$(B)/%.o)
+TESTS := $(B)/check_all $(B)/test_barswap $(B)/cuda/libcuda.so.1
 
 .PHONY: all
 ## all          build the daemon and the library
@@ -113,6 +116,10 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
+
+$(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
