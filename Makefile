@@ -50,12 +50,18 @@ endif
 
 LIB_SRC := $(wildcard fusefs/lib/*.c)
 FS_SRC := $(wildcard fusefs/*.c)
+# k80-owner alone has commands and a main; the daemon has the rest too
+OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c bind.c repl.c)
+OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
 # what includes a FUSE header
 FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
+OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
+# what the owner needs besides libbarswap
+OWNER_DEPS := $(OWNER_OBJ) $(addprefix $(B)/fusefs/,cuda.o words.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
 	tests/support.c tests/mock_ioctl.c tests/mock_clock.c tests/mock_user.c \
 	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
@@ -69,9 +75,9 @@ UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
-PROGS := $(B)/k80fs $(B)/vram_persist
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/vram_persist
 MAN3 := fusefs/lib/libbarswap.3
-MAN8 := $(wildcard fusefs/*.8 mount-helpers/*.8)
+MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
 STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
 STANDIN_OBJ := $(STANDIN_SRC:%.c=$(B)/%.o)
@@ -108,8 +114,11 @@ $(B)/barswap.pc: fusefs/lib/barswap.pc.in Makefile
 	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
 	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@
 
-$(B)/k80fs: $(FS_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS)
+$(B)/k80fs: $(FS_OBJ) $(OWNER_OBJ) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS) -ldl
+
+$(B)/k80-owner: $(OWNER_ONLY:%.c=$(B)/%.o) $(OWNER_DEPS) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
@@ -198,6 +207,7 @@ INSTALL ?= install
 ## install      to $(DESTDIR)$(prefix); the module: see kmod/
 install: all
 	$(INSTALL) -D -m 755 $(B)/k80fs $(DESTDIR)$(bindir)/k80fs
+	$(INSTALL) -D -m 755 $(B)/k80-owner $(DESTDIR)$(bindir)/k80-owner
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
@@ -218,7 +228,8 @@ install: all
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(sbindir)/k80-doctor \
+	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(bindir)/k80-owner \
+		$(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(libdir)/libbarswap.a \

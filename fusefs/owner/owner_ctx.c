@@ -311,7 +311,7 @@ int owner_online(struct owner *o, unsigned int die)
 	*d->view.error = '\0';
 	pthread_mutex_unlock(&d->lock);
 	owner_set_state(d, OWNER_IDLE);
-	owner_say(o, die, "online: device %d, %s%s", ordinal, name,
+	owner_say(o, die, "ok, device %d, %s%s", ordinal, name,
 		  o->cfg.is_streams ? ", a stream" : "");
 	return 0;
 }
