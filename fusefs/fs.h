@@ -22,6 +22,7 @@ struct fuse_lowlevel_ops;
 struct fuse_file_info;
 struct fuse_req;
 struct fuse_pollhandle;
+struct compute;
 
 /* what chmod, chown and utimens can change */
 struct fs_attr {
@@ -76,6 +77,7 @@ struct fs {
 	struct fuse_session *se;
 	struct backend be;
 	struct io_engine io;
+	struct compute *compute; /* NULL: not asked for */
 	struct node_table nodes; /* immutable */
 	bool is_announced; /* whoever started us knows that it works */
 	const char *transport;
@@ -104,10 +106,22 @@ struct fs {
 };
 
 /**
+ * struct fs_module - PTX that is being written
+ * @is_changed: since it was loaded
+ */
+struct fs_module {
+	char *text;
+	size_t len;
+	size_t room;
+	bool is_changed;
+};
+
+/**
  * struct fs_file - an open file
  * @io:   vram and resmem
  * @hold: ctl: the lease this open file took
- * @text: status: the snapshot; @text_len; @text_lock guards them
+ * @text: status and texts of compute: the snapshot; @text_len; @text_lock
+ *        guards them and @module
  */
 struct fs_file {
 	const struct node *node;
@@ -156,6 +170,15 @@ void fs_inval_queue(struct fs *fs, struct fs_inval *job);
 /* fs_ctl.c */
 void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
 		  size_t size);
+
+/* fs_compute.c */
+uint64_t fs_compute_len(struct fs *fs, const struct node *n);
+int fs_compute_snapshot(struct fs *fs, struct fs_file *f);
+void fs_compute_read(struct fuse_req *req, struct fs_file *f, size_t size,
+		     off_t off);
+void fs_compute_write(struct fuse_req *req, struct fs_file *f, const char *buf,
+		      size_t size, off_t off);
+void fs_compute_flush(struct fuse_req *req, struct fs_file *f);
 
 /* fs_status.c */
 int fs_status_start(struct fs *fs);

@@ -145,6 +145,9 @@ int owner_count(struct owner *o, unsigned int die, int *count);
  */
 int owner_online(struct owner *o, unsigned int die);
 
+/** owner_builtin() - the PTX text of the kernels that are always loaded */
+const char *owner_builtin(void);
+
 /**
  * owner_load() - replace the user's module
  * @text: PTX of @len bytes, at most OWNER_MAX_PTX; the compiler's complaints
