@@ -72,12 +72,15 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	f->io.generation = info.generation;
 	f->io.nowait = f->flags & O_NONBLOCK;
 	f->io.sync = f->flags & (O_SYNC | O_DSYNC);
+	f->io.lost = backend_lost(&fs->be, die);
+	f->io.reader = backend_reader_new(&fs->be, die);
 	return 0;
 }
 
 static void file_free(struct fs *fs, struct fs_file *f)
 {
 	readahead_free(&f->io.ra, &fs->io.ra);
+	backend_reader_end(&fs->be, f->io.die, f->io.reader);
 	if (is_status(f))
 		fs_status_forget(fs, f);
 	if (f->hold.die >= 0)

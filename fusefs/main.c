@@ -103,11 +103,16 @@ static void say_why_no_sim(const struct options *o, const char *why)
 }
 
 /* One line: what could not be opened, and the ways on. */
-static void say_why_no_backend(const struct options *o, int err)
+static void say_why_no_backend(const struct fs *fs, int err)
 {
+	const struct options *o = fs->opts;
 	const char *why = strerror(err);
 
-	if (!strcmp(o->backend, "sim"))
+	if (*fs->be.why)
+		fprintf(stderr, "k80fs: %s\n", fs->be.why);
+	else if (!strcmp(o->backend, "cuda"))
+		fprintf(stderr, "k80fs: cuda: %s\n", why);
+	else if (!strcmp(o->backend, "sim"))
 		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr,
@@ -167,7 +172,7 @@ static int engine_start(struct fs *fs)
 
 	ret = backend_open(&fs->be, fs->opts->backend, fs->opts->device);
 	if (ret) {
-		say_why_no_backend(fs->opts, -ret);
+		say_why_no_backend(fs, -ret);
 		return ret;
 	}
 	ret = learn_tree(fs);
