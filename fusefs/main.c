@@ -128,24 +128,6 @@ static void say_why_no_backend(const struct fs *fs, int err)
 			o->device, why);
 }
 
-static int serve(struct fuse_session *se)
-{
-#if FUSE_USE_VERSION >= 312
-	struct fuse_loop_config *cfg = fuse_loop_cfg_create();
-	int ret;
-
-	if (!cfg)
-		return -ENOMEM;
-	ret = fuse_session_loop_mt(se, cfg);
-	fuse_loop_cfg_destroy(cfg);
-	return ret;
-#else
-	struct fuse_loop_config cfg = { .clone_fd = 0, .max_idle_threads = 10 };
-
-	return fuse_session_loop_mt(se, &cfg);
-#endif
-}
-
 static int learn_tree(struct fs *fs)
 {
 	char bdf[BACKEND_MAX_DIES][16] = { 0 };
@@ -240,8 +222,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 		goto out_signals;
 	if (pthread_create(&announcer, NULL, announce, fs))
 		goto out_unmount;
-	/* 0: unmounted; a signal number: told to stop; else -errno */
-	if (serve(fs->se) >= 0)
+	if (!fs_loop(fs))
 		ret = EXIT_SUCCESS;
 
 	fuse_remove_signal_handlers(fs->se);
