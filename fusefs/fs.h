@@ -137,6 +137,9 @@ struct fs_file {
 /* fs_ops.c */
 extern const struct fuse_lowlevel_ops fs_ops;
 
+/* fs_loop.c: serve until unmounted or told to stop; 0 or -errno */
+int fs_loop(struct fs *fs);
+
 /* fs_dir.c */
 void fs_attr_init(struct fs *fs);
 void fs_attr_touch(struct fs *fs, uint64_t ino);

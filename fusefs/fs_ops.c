@@ -47,6 +47,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	/* Asynchronous readahead is not interrupted with its reader: its pages
 	 * would stay locked for as long as it is parked. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	/* requests are read to memory of our own, see fs_loop.c */
+	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */
@@ -72,12 +74,15 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	f->io.generation = info.generation;
 	f->io.nowait = f->flags & O_NONBLOCK;
 	f->io.sync = f->flags & (O_SYNC | O_DSYNC);
+	f->io.lost = backend_lost(&fs->be, die);
+	f->io.reader = backend_reader_new(&fs->be, die);
 	return 0;
 }
 
 static void file_free(struct fs *fs, struct fs_file *f)
 {
 	readahead_free(&f->io.ra, &fs->io.ra);
+	backend_reader_end(&fs->be, f->io.die, f->io.reader);
 	if (is_status(f))
 		fs_status_forget(fs, f);
 	if (f->hold.die >= 0)

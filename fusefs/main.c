@@ -103,11 +103,16 @@ static void say_why_no_sim(const struct options *o, const char *why)
 }
 
 /* One line: what could not be opened, and the ways on. */
-static void say_why_no_backend(const struct options *o, int err)
+static void say_why_no_backend(const struct fs *fs, int err)
 {
+	const struct options *o = fs->opts;
 	const char *why = strerror(err);
 
-	if (!strcmp(o->backend, "sim"))
+	if (*fs->be.why)
+		fprintf(stderr, "k80fs: %s\n", fs->be.why);
+	else if (!strcmp(o->backend, "cuda"))
+		fprintf(stderr, "k80fs: cuda: %s\n", why);
+	else if (!strcmp(o->backend, "sim"))
 		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr,
@@ -121,24 +126,6 @@ static void say_why_no_backend(const struct options *o, int err)
 		fprintf(stderr,
 			"k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
 			o->device, why);
-}
-
-static int serve(struct fuse_session *se)
-{
-#if FUSE_USE_VERSION >= 312
-	struct fuse_loop_config *cfg = fuse_loop_cfg_create();
-	int ret;
-
-	if (!cfg)
-		return -ENOMEM;
-	ret = fuse_session_loop_mt(se, cfg);
-	fuse_loop_cfg_destroy(cfg);
-	return ret;
-#else
-	struct fuse_loop_config cfg = { .clone_fd = 0, .max_idle_threads = 10 };
-
-	return fuse_session_loop_mt(se, &cfg);
-#endif
 }
 
 static int learn_tree(struct fs *fs)
@@ -167,7 +154,7 @@ static int engine_start(struct fs *fs)
 
 	ret = backend_open(&fs->be, fs->opts->backend, fs->opts->device);
 	if (ret) {
-		say_why_no_backend(fs->opts, -ret);
+		say_why_no_backend(fs, -ret);
 		return ret;
 	}
 	ret = learn_tree(fs);
@@ -235,8 +222,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 		goto out_signals;
 	if (pthread_create(&announcer, NULL, announce, fs))
 		goto out_unmount;
-	/* 0: unmounted; a signal number: told to stop; else -errno */
-	if (serve(fs->se) >= 0)
+	if (!fs_loop(fs))
 		ret = EXIT_SUCCESS;
 
 	fuse_remove_signal_handlers(fs->se);

@@ -16,9 +16,9 @@ struct fuse_args;
 /**
  * struct options - what the user asked for
  * @mountpoint: absolute path
- * @backend:    "bar_swap" or "sim"
- * @device:     for backend_open(): a path, or "sim:..." put together from the
- *              sim_ options
+ * @backend:    "bar_swap", "sim" or "cuda"
+ * @device:     for backend_open(): a path, "sim:..." put together from the
+ *              sim_ options, or "cuda[:BYTES]"
  * @wait_ms:    how long another's pin or lease may block a request
  * @slice_ms:   time slice, 0 for auto
  * @uid, @gid:  owner of the tree; *_set: given by the user

@@ -5,7 +5,10 @@
 # code 0 passed, 77 cannot run here (the reason is printed), else failed.
 #
 # K80FS          the daemon (default: build/k80fs of this repository)
-# K80FS_BACKEND  sim (default) or bar_swap: the real module's dies
+# K80FS_BACKEND  sim (default); bar_swap: the real module's dies; cuda: devices
+#                of the stand-in libcuda, or real ones
+# K80_LIBCUDA    the folder of the stand-in (default: build/cuda); "real": the
+#                system's
 # K80_TEST_BIN   the programs of this folder, built (default: build/mount)
 # K80_TEST_WORK  an empty folder for this script (default: a temporary one)
 # K80_BULK_MIB   most that one bulky copy moves; unset: as the script says
@@ -64,6 +67,35 @@ need_cmd() {
 
 mounts=()
 
+# use_standin [VAR=VALUE]...: mounts with backend=cuda from now on find the
+# stand-in, and it these variables (see tests/cuda/standin.h)
+use_standin() {
+	[ "${K80_LIBCUDA:-}" != real ] || skip "needs the stand-in libcuda"
+	K80_LIBCUDA=$(realpath "${K80_LIBCUDA:-$repo/build/cuda}")
+	export LD_LIBRARY_PATH=$K80_LIBCUDA
+	[ -e "$K80_LIBCUDA/libcuda.so.1" ] ||
+		fail "$K80_LIBCUDA/libcuda.so.1 is not built (make tests)"
+	[ $# = 0 ] || export "$@"
+}
+
+# mount_cuda [OPTION]...: a fresh tree of CUDA devices at $M. DIES and VRAM, set
+# before, choose what the stand-in has; a real device gives VRAM of its memory.
+mount_cuda() {
+	local opts=backend=cuda
+	M=$W/mnt${#mounts[@]}
+	if [ "${K80_LIBCUDA:-}" = real ]; then
+		opts+=,cuda_vram=${VRAM:-256M}
+	else
+		# a device has a little more than it gives
+		use_standin "STANDIN_DEVICES=${DIES:-6}" STANDIN_VRAM=64G
+		opts+=,cuda_vram=${VRAM:-256M}
+	fi
+	mount_at "$M" "$opts$(without_sim_options "$@")"
+	CAP=$(status 0 vram_bytes)
+	# shellcheck disable=SC2034 # for the scripts
+	N=$(root_status dies)
+}
+
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
 mount_at() {
 	local dir=$1 opts=${2:-}
@@ -77,6 +109,10 @@ mount_at() {
 # a VM the same call mounts the module's dies. Sets CAP (a die's bytes), N.
 mount_sim() {
 	local opts
+	if [ "$K80FS_BACKEND" = cuda ]; then
+		mount_cuda "$@"
+		return
+	fi
 	M=$W/mnt${#mounts[@]}
 	SOCK=$M.sock
 	opts=backend=$K80FS_BACKEND
