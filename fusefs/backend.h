@@ -126,6 +126,7 @@ struct backend {
 	const struct backend_ops *ops;
 	void *priv;
 	const char *copy_name; /* the copy engine in use */
+	bool with_driver; /* bind dies that have a driver, too */
 	unsigned int n_dies;
 	struct backend_die dies[BACKEND_MAX_DIES];
 	_Atomic uint64_t swaps; /* binds that programmed the slot */

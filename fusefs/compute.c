@@ -111,8 +111,7 @@ static void log_append_locked(struct compute_die *d, const char *line, size_t le
 	size_t cut = 0;
 
 	while (d->log_len - cut + len > sizeof(d->log)) {
-		const char *nl =
-			memchr(d->log + cut, '\n', d->log_len - cut);
+		const char *nl = memchr(d->log + cut, '\n', d->log_len - cut);
 
 		cut = nl ? (size_t)(nl - d->log) + 1 : d->log_len;
 	}
@@ -241,9 +240,9 @@ static ssize_t step_load(struct compute_die *d, struct compute_req *req)
 	if (!text)
 		return -ENOMEM;
 	memcpy(text, req->data, req->len);
-	ret = memchr(text, '\0', req->len) ? -EINVAL
-					   : owner_load(d->c->owner, d->die,
-							text, req->len);
+	ret = memchr(text, '\0', req->len)
+		      ? -EINVAL
+		      : owner_load(d->c->owner, d->die, text, req->len);
 	if (ret) {
 		log_refusal(d, "module", strlen("module"), ret);
 		free(text);
@@ -415,7 +414,8 @@ int compute_start(struct compute **out, const struct compute_config *cfg)
 		return -ENOMEM;
 	c->cfg = *cfg;
 	if (cfg->has_slot)
-		oc.window = (struct owner_window){ window_enter, window_leave, c };
+		oc.window =
+			(struct owner_window){ window_enter, window_leave, c };
 	ret = owner_open(&c->owner, &oc);
 	for (unsigned int die = 0; !ret && die < cfg->n_dies; die++)
 		ret = start_die(c, die);
@@ -489,7 +489,7 @@ size_t compute_status(struct compute *c, unsigned int die, char *buf)
 		die, states[v.state], c->cfg.is_streams ? "streams" : "contexts",
 		v.device, *v.device_name ? v.device_name : "none", OWNER_BYTES,
 		v.state == OWNER_OFFLINE ? "none"
-		: v.has_module		 ? "user"
+		: v.has_module           ? "user"
 					 : "builtin",
 		*kernels ? kernels : "none", *v.kernel ? v.kernel : "none",
 		(unsigned long long)v.launches,

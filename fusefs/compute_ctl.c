@@ -129,8 +129,8 @@ static int parse_arg(const struct word *w, struct owner_arg *arg)
 		const char *prefix;
 		enum ptx_type type;
 	} types[] = {
-		{ "i32:", PTX_INT32 },	 { "u32:", PTX_INT32 },
-		{ "i64:", PTX_INT64 },	 { "u64:", PTX_INT64 },
+		{ "i32:", PTX_INT32 },   { "u32:", PTX_INT32 },
+		{ "i64:", PTX_INT64 },   { "u64:", PTX_INT64 },
 		{ "f32:", PTX_FLOAT32 }, { "f64:", PTX_FLOAT64 },
 	};
 
@@ -153,8 +153,7 @@ static int parse_arg(const struct word *w, struct owner_arg *arg)
 	return -EINVAL;
 }
 
-static int parse_launch(const struct word *args, size_t n,
-			struct owner_launch *l)
+static int parse_launch(const struct word *args, size_t n, struct owner_launch *l)
 {
 	if (n < 3 || n - 3 > PTX_MAX_PARAMS || args[0].len >= sizeof(l->kernel) ||
 	    memchr(args[0].s, '\0', args[0].len) ||

@@ -131,6 +131,7 @@ struct fs_file {
 	pthread_mutex_t text_lock;
 	char *text;
 	size_t text_len;
+	struct fs_module module; /* compute/module */
 	struct fs_watch watch;
 };
 

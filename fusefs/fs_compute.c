@@ -38,8 +38,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 
 static void on_answer(struct compute_req *creq, ssize_t result)
 {
-	struct compute_call *call =
-		container_of(creq, struct compute_call, creq);
+	struct compute_call *call = container_of(creq, struct compute_call, creq);
 
 	fuse_req_interrupt_func(call->req, NULL, NULL);
 	if (result >= 0 && call->ino)
@@ -73,8 +72,8 @@ static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
 	call->ino = op == COMPUTE_READ ? 0 : f->node->ino;
 	call->creq.op = op;
 	call->creq.die = (unsigned int)f->node->die;
-	call->creq.buffer = f->node->kind == NODE_COMPUTE_IN ? OWNER_IN
-							     : OWNER_OUT;
+	call->creq.buffer =
+		f->node->kind == NODE_COMPUTE_IN ? OWNER_IN : OWNER_OUT;
 	call->creq.off = (size_t)off;
 	call->creq.len = len;
 	call->creq.data = call->data;

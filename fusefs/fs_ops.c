@@ -37,6 +37,11 @@ static bool is_status(const struct fs_file *f)
 	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
 }
 
+static bool is_compute(const struct fs_file *f)
+{
+	return node_is_compute(f->node);
+}
+
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
@@ -88,6 +93,7 @@ static void file_free(struct fs *fs, struct fs_file *f)
 	if (f->hold.die >= 0)
 		sched_drop(fs->io.sched, &f->hold);
 	pthread_mutex_destroy(&f->text_lock);
+	free(f->module.text);
 	free(f->text);
 	free(f);
 }
@@ -107,6 +113,8 @@ static int file_new(struct fs *fs, const struct node *n, int flags,
 	readahead_init(&f->io.ra);
 	if (is_memory(f)) {
 		ret = open_memory(fs, f);
+	} else if (is_compute(f)) {
+		ret = fs_compute_snapshot(fs, f);
 	} else if (is_status(f)) {
 		f->text = malloc(STATUS_MAX);
 		if (!f->text)
@@ -133,8 +141,7 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
-	if ((n->kind == NODE_STATUS || n->kind == NODE_ROOT_STATUS) &&
-	    (fi->flags & O_ACCMODE) != O_RDONLY) {
+	if (node_is_report(n) && (fi->flags & O_ACCMODE) != O_RDONLY) {
 		fuse_reply_err(req, EACCES);
 		return;
 	}
@@ -182,6 +189,8 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		if (!fi->lock_owner)
 			fs->has_pages[ino] = true;
 		fs_vram_read(req, f, size, off);
+	} else if (is_compute(f)) {
+		fs_compute_read(req, f, size, off);
 	} else if (is_status(f)) {
 		char copy[STATUS_MAX];
 		size_t len;
@@ -210,6 +219,8 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 		fuse_reply_write(req, 0);
 	else if (is_memory(f))
 		fs_vram_write(req, f, buf, size, off);
+	else if (is_compute(f))
+		fs_compute_write(req, f, buf, size, off);
 	else
 		fs_ctl_write(req, f, buf, size);
 }
@@ -221,6 +232,8 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	(void)ino;
 	if (is_memory(f))
 		fs_vram_sync(req, f, true);
+	else if (is_compute(f))
+		fs_compute_flush(req, f);
 	else
 		fuse_reply_err(req, 0);
 }
@@ -284,7 +297,9 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 	uint64_t len = f->io.len;
 
 	(void)ino;
-	if (!is_memory(f))
+	if (is_compute(f))
+		len = fs_compute_len(fuse_req_userdata(req), f->node);
+	else if (!is_memory(f))
 		len = is_status(f) ? f->text_len
 				   : strlen(ctl_help(f->node->die < 0
 							     ? CTL_SCOPE_ROOT

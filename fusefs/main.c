@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compute.h"
 #include "fs.h"
 #include "log.h"
 #include "util.h"
@@ -142,9 +143,35 @@ static int learn_tree(struct fs *fs)
 		memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
 		has_resmem[die] = info.resmem_bytes > 0;
 	}
-	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem);
+	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem, fs->opts->compute);
 	fs_attr_init(fs);
 	return 0;
+}
+
+/* On the module's dies the vendor's driver works, and they are found by their
+ * addresses; elsewhere they are CUDA devices by number. */
+static int compute_open(struct fs *fs)
+{
+	static char bdf[BACKEND_MAX_DIES][16];
+	struct compute_config cfg = {
+		.sched = fs->io.sched,
+		.n_dies = fs->be.n_dies,
+		.is_streams = fs->opts->streams,
+		.has_slot = fs->be.ops->has_slot,
+		.wait_ns = fs->io.wait_ns,
+	};
+	struct bs_info info;
+
+	if (!fs->opts->compute)
+		return 0;
+	if (!strcmp(fs->be.ops->name, "bar_swap")) {
+		for (unsigned int die = 0; die < fs->be.n_dies; die++)
+			if (!backend_info(&fs->be, die, &info))
+				memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
+		cfg.bdf = (const char(*)[16])bdf;
+	}
+	fs->be.with_driver = true;
+	return compute_start(&fs->compute, &cfg);
 }
 
 /* The engine below a mount: from hardware to scheduler. */
@@ -177,8 +204,14 @@ static int engine_start(struct fs *fs)
 	if (ret)
 		goto out_inval;
 	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
+	ret = compute_open(fs);
+	if (ret)
+		goto out_sched;
 	return 0;
 
+out_sched:
+	sched_stop(fs->io.sched);
+	sched_free(fs->io.sched);
 out_inval:
 	fs_inval_stop(fs);
 out_status:
@@ -193,7 +226,10 @@ out_backend:
 
 static void engine_stop(struct fs *fs)
 {
-	int ret = sched_stop(fs->io.sched);
+	int ret;
+
+	compute_stop(fs->compute);
+	ret = sched_stop(fs->io.sched);
 
 	pool_stop(fs->io.pool);
 	fs_inval_stop(fs);
@@ -324,6 +360,12 @@ int main(int argc, char **argv)
 	fs.opts = &opts;
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);
+	/* no teardown of contexts: it needs the slot on every die, and waits
+	 * for kernels that run */
+	if (opts.compute) {
+		fflush(NULL);
+		_Exit(ret);
+	}
 out:
 	fuse_opt_free_args(&args);
 	options_free(&opts);

@@ -25,9 +25,12 @@ static void add_compute(struct node_table *t, uint64_t die_dir, int die)
 		enum node_kind kind;
 		const char *name;
 	} files[] = {
-		{ NODE_COMPUTE_CTL, "ctl" },	   { NODE_COMPUTE_STATUS, "status" },
-		{ NODE_COMPUTE_IN, "in" },	   { NODE_COMPUTE_OUT, "out" },
-		{ NODE_COMPUTE_MODULE, "module" }, { NODE_COMPUTE_LOG, "log" },
+		{ NODE_COMPUTE_CTL, "ctl" },
+		{ NODE_COMPUTE_STATUS, "status" },
+		{ NODE_COMPUTE_IN, "in" },
+		{ NODE_COMPUTE_OUT, "out" },
+		{ NODE_COMPUTE_MODULE, "module" },
+		{ NODE_COMPUTE_LOG, "log" },
 	};
 	const uint64_t dir = die_dir + 6;
 	struct node *n;
@@ -121,6 +124,12 @@ bool node_is_dir(const struct node *n)
 {
 	return n->kind == NODE_ROOT || n->kind == NODE_BY_BDF ||
 	       n->kind == NODE_DIE || n->kind == NODE_COMPUTE;
+}
+
+bool node_is_report(const struct node *n)
+{
+	return n->kind == NODE_ROOT_STATUS || n->kind == NODE_STATUS ||
+	       n->kind == NODE_COMPUTE_STATUS || n->kind == NODE_COMPUTE_LOG;
 }
 
 bool node_is_compute(const struct node *n)

@@ -92,6 +92,9 @@ const struct node *node_next(const struct node_table *t, const struct node *dir,
 /** node_is_dir() - whether it is a folder */
 bool node_is_dir(const struct node *n);
 
+/** node_is_report() - whether it is a text that nobody writes */
+bool node_is_report(const struct node *n);
+
 /** node_is_compute() - whether it is a file in a compute folder */
 bool node_is_compute(const struct node *n);
 

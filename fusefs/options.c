@@ -26,6 +26,8 @@ struct raw {
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
 	char *cuda_vram;
+	char *compute; /* compute=VALUE */
+	int with_compute;
 	int cache;
 	int allow_other;
 	int bad;
@@ -51,6 +53,8 @@ static const struct fuse_opt specs[] = {
 	RAW("sim_dir=%s", sim_dir),
 	RAW("sim_ctl=%s", sim_ctl),
 	RAW("cuda_vram=%s", cuda_vram),
+	RAW("compute=%s", compute),
+	{ "compute", offsetof(struct raw, with_compute), 1 },
 	{ "cache", offsetof(struct raw, cache), 1 },
 	{ "allow_other", offsetof(struct raw, allow_other), 1 },
 	FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP),
@@ -270,6 +274,20 @@ static int cuda_device(struct raw *raw)
 								     : 0;
 }
 
+static int parse_compute(struct raw *raw)
+{
+	struct options *o = raw->o;
+
+	o->compute = raw->with_compute || raw->compute;
+	o->streams = raw->compute && !strcmp(raw->compute, "streams");
+	if (!raw->compute || o->streams || !strcmp(raw->compute, "contexts"))
+		return 0;
+	fprintf(stderr,
+		"k80fs: bad value in -o compute=%s; there are contexts and streams\n",
+		raw->compute);
+	return -EINVAL;
+}
+
 static int parse_backend(struct raw *raw)
 {
 	struct options *o = raw->o;
@@ -344,6 +362,7 @@ static int add_mount_options(struct raw *raw, struct fuse_args *args)
 
 static void raw_free(struct raw *raw)
 {
+	free(raw->compute);
 	free(raw->backend);
 	free(raw->device);
 	free(raw->wait);
@@ -382,6 +401,8 @@ int options_parse(struct options *o, struct fuse_args *args)
 	o->cache = raw.cache;
 	ret = parse_numbers(&raw);
 	if (!ret)
+		ret = parse_compute(&raw);
+	if (!ret)
 		ret = parse_backend(&raw);
 	if (!ret)
 		ret = add_mount_options(&raw, args);
@@ -414,6 +435,8 @@ void options_help(const char *program)
 	       "  -o ro                    no writing\n"
 	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
 	       "                           the GPU writes is seen at the next open\n"
+	       "  -o compute[=contexts|streams]\n"
+	       "                           dieN/compute: start kernels, see k80fs(8)\n"
 	       "  -o allow_other           other users too (the default for root)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"

@@ -24,6 +24,8 @@ struct fuse_args;
  * @uid, @gid:  owner of the tree; *_set: given by the user
  * @umask:      bits to clear from the default modes
  * @cache:      use the page cache
+ * @compute:    a compute folder in each die; @streams: its kernels are those
+ *              of streams of one context, not of contexts
  * @foreground, @debug: -f, -d
  */
 struct options {
@@ -37,6 +39,8 @@ struct options {
 	gid_t gid;
 	mode_t umask;
 	bool cache;
+	bool compute;
+	bool streams;
 	bool foreground;
 	bool debug;
 	bool show_help;

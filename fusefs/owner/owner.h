@@ -130,8 +130,7 @@ void owner_free(struct owner *o);
 
 /**
  * owner_count() - number of CUDA devices this process sees
- * Return: 0; -ENOENT, -ENOSYS, -ENODEV as cuda_open() says, with a line in the
- * log of @die.
+ * Return: 0; -ENODEV there is no CUDA, the log of @die says why.
  */
 int owner_count(struct owner *o, unsigned int die, int *count);
 

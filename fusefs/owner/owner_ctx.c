@@ -25,9 +25,10 @@ static int open_cuda_locked(struct owner *o, unsigned int die)
 	char why[OWNER_LINE_LEN / 2];
 	int ret = cuda_open(why, sizeof(why));
 
-	if (ret)
-		owner_blame(o, die, "cannot open CUDA: %s", why);
-	return ret;
+	if (!ret)
+		return 0;
+	owner_blame(o, die, "cannot open CUDA: %s", why);
+	return -ENODEV;
 }
 
 int owner_count(struct owner *o, unsigned int die, int *count)
