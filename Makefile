@@ -75,7 +75,7 @@ UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
-PROGS := $(B)/k80fs $(B)/k80-owner $(B)/vram_persist
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/vram_persist $(B)/compute_persist
 MAN3 := fusefs/lib/libbarswap.3
 MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
@@ -120,8 +120,12 @@ $(B)/k80fs: $(FS_OBJ) $(OWNER_OBJ) $(B)/libbarswap.a
 $(B)/k80-owner: $(OWNER_ONLY:%.c=$(B)/%.o) $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
-$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
+$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/fusefs/owner/bind.o \
+	$(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util.h"
+
 #define DRIVER "nvidia"
 #define NOBODY "k80fs-keep-off" /* no driver has this name */
 
@@ -57,12 +59,11 @@ static int override(const struct bind_env *env, unsigned int die,
 	return put(path, driver, why, len);
 }
 
-/* Past an "install" line of modprobe.d, which keeps the driver away. */
-static int load(const struct bind_env *env, const char *module, char *why,
-		size_t len)
+static int run_modprobe(const struct bind_env *env, const char *option,
+			const char *module, char *why, size_t len)
 {
-	char *args[] = { (char *)env->modprobe, "--ignore-install",
-			 (char *)module, NULL };
+	char *args[] = { (char *)env->modprobe, (char *)option, (char *)module,
+			 NULL };
 	int status = 0;
 	pid_t pid;
 	int ret;
@@ -70,9 +71,16 @@ static int load(const struct bind_env *env, const char *module, char *why,
 	ret = posix_spawnp(&pid, env->modprobe, NULL, NULL, args, environ);
 	if (!ret && waitpid(pid, &status, 0) == pid && !status)
 		return 0;
-	snprintf(why, len, "%s --ignore-install %s failed, see dmesg",
-		 env->modprobe, module);
+	snprintf(why, len, "%s %s %s failed, see dmesg", env->modprobe, option,
+		 module);
 	return ret ? -ret : -EIO;
+}
+
+/* Past an "install" line of modprobe.d, which keeps the driver away. */
+static int load(const struct bind_env *env, const char *module, char *why,
+		size_t len)
+{
+	return run_modprobe(env, "--ignore-install", module, why, len);
 }
 
 /* nvidia_uvm in a call of its own: without it cuInit says 999. */
@@ -86,6 +94,22 @@ static int load_driver(const struct bind_env *env, char *why, size_t len)
 		return 0;
 	ret = load(env, DRIVER, why, len);
 	return ret ? ret : load(env, DRIVER "_uvm", why, len);
+}
+
+int bind_unload(const struct bind_env *env, char *why, size_t len)
+{
+	static const char *const modules[] = { DRIVER "_uvm", DRIVER "_drm",
+					       DRIVER "_modeset", DRIVER };
+	char path[PATH_MAX];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(modules); i++) {
+		snprintf(path, sizeof(path), "%s/module/%s", env->sysfs,
+			 modules[i]);
+		if (!access(path, F_OK))
+			ret = run_modprobe(env, "-r", modules[i], why, len);
+	}
+	return ret;
 }
 
 int bind_die(const struct bind_env *env, unsigned int die, char *why, size_t len)

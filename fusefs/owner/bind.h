@@ -35,4 +35,10 @@ struct bind_env {
  */
 int bind_die(const struct bind_env *env, unsigned int die, char *why, size_t len);
 
+/**
+ * bind_unload() - unload the driver, from every die
+ * Return: 0, also if it is not loaded; -EIO somebody uses it.
+ */
+int bind_unload(const struct bind_env *env, char *why, size_t len);
+
 #endif /* OWNER_BIND_H */
