@@ -71,7 +71,8 @@ CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
 # everything of the daemon the unit tests link: all that knows no FUSE, and
 # the command line
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
-	$(B)/fusefs/options.o
+	$(B)/fusefs/options.o $(OWNER_OBJ) \
+	$(B)/fusefs/owner/repl.o $(B)/fusefs/owner/bind.o
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
@@ -128,7 +129,7 @@ $(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS) -ldl
 
 $(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)
 	@mkdir -p $(@D)

@@ -12,6 +12,8 @@
 #define SUITES(X)      \
 	X(backend)     \
 	X(barswap)     \
+	X(bind)        \
+	X(compute_ctl) \
 	X(copy)        \
 	X(ctl)         \
 	X(dev_module)  \
@@ -29,8 +31,10 @@
 	X(policy)      \
 	X(policy_sim)  \
 	X(pool)        \
+	X(ptx)         \
 	X(readahead)   \
 	X(region)      \
+	X(repl)        \
 	X(sched)       \
 	X(sched_control) \
 	X(sched_hold)  \

@@ -96,6 +96,50 @@ mount_cuda() {
 	N=$(root_status dies)
 }
 
+# mount_compute [OPTION]...: a fresh tree whose dies compute; MODE, set before,
+# is contexts or streams. Also reads what the README has for it.
+mount_compute() {
+	[ "$K80FS_BACKEND" != bar_swap ] || skip "no CUDA for the module's dies"
+	[ "${K80_LIBCUDA:-}" = real ] || use_standin
+	VRAM=${VRAM:-64M} mount_sim "compute${MODE:+=$MODE}" "$@"
+}
+
+# compute DIE COMMAND...: one write of the words as a line to compute/ctl
+compute() {
+	local file=$M/die$1/compute/ctl
+	shift
+	echo "$*" >"$file"
+}
+
+# compute_errno DIE ERRNO COMMAND...: the write must fail so
+compute_errno() {
+	local file=$M/die$1/compute/ctl errno=$2
+	shift 2
+	t "$file" w "puts,$*\n:$errno"
+}
+
+# compute_status DIE KEY; expect_compute DIE KEY VALUE
+compute_status() {
+	sed -n "s/ *\$//; s/^$2 //p" "$M/die$1/compute/status"
+}
+
+expect_compute() {
+	expect_equal "$(compute_status "$1" "$2")" "$3" "compute of die $1: $2"
+}
+
+# logged DIE TEXT: the log has it in some line
+logged() {
+	grep -qF -- "$2" "$M/die$1/compute/log" ||
+		fail "log of die $1 has no '$2': $(cat "$M/die$1/compute/log")"
+}
+
+# floats FILE EXPRESSION: a buffer full, of i = 0, 1, ...
+floats() {
+	python3 -c "
+import array
+array.array('f', ($2 for i in range(1 << 20))).tofile(open('$1', 'wb'))"
+}
+
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
 mount_at() {
 	local dir=$1 opts=${2:-}
