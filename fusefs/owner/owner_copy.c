@@ -93,7 +93,6 @@ int owner_write(struct owner *o, unsigned int die, enum owner_buffer which,
 	ret = owner_check_idle(o, die);
 	if (ret)
 		return ret;
-	o->dies[die].has_work = false;
 	memcpy(o->dies[die].stage, buf, len);
 	return copy_staged(o, die, which, off, len, true, &sync_ns);
 }

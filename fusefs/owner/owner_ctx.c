@@ -159,6 +159,11 @@ static void clear_die(struct owner *o, struct owner_die *d)
 	d->view.has_module = false;
 	pthread_mutex_unlock(&d->lock);
 
+	/* what was queued may not run into memory that is gone */
+	if (d->stream) {
+		cuda.cuStreamSynchronize(d->stream);
+		cuda.cuStreamDestroy_v2(d->stream);
+	}
 	replace(d, &d->user, NULL);
 	replace(d, &d->builtin, NULL);
 	if (d->stage)
@@ -172,8 +177,6 @@ static void clear_die(struct owner *o, struct owner_die *d)
 	}
 	if (d->mark)
 		cuda.cuMemFree_v2(d->mark);
-	if (d->stream)
-		cuda.cuStreamDestroy_v2(d->stream);
 	d->stage = NULL;
 	d->mark = 0;
 	d->stream = NULL;
