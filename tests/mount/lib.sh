@@ -52,6 +52,11 @@ need_sim() {
 	[ "$K80FS_BACKEND" = sim ] || skip "needs the simulator: $*"
 }
 
+# need_slot WHY: the script is about dies that take turns
+need_slot() {
+	[ "$K80FS_BACKEND" != cuda ] || skip "needs a slot: $*"
+}
+
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root: $*"
 }
@@ -94,6 +99,14 @@ mount_cuda() {
 	CAP=$(status 0 vram_bytes)
 	# shellcheck disable=SC2034 # for the scripts
 	N=$(root_status dies)
+}
+
+# cuda_order ORDER...: what the stand-in's next calls give, instead of what was
+# ordered before (see tests/cuda/standin.h); use_standin STANDIN_ORDERS=... comes
+# before the mount
+cuda_order() {
+	echo "$@" >"$STANDIN_ORDERS.new"
+	mv "$STANDIN_ORDERS.new" "$STANDIN_ORDERS"
 }
 
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
