@@ -51,7 +51,11 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Asynchronous readahead is not interrupted with its reader: its pages
 	 * would stay locked for as long as it is parked. */
-	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	if (fs->be.ops->has_slot)
+		conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	/* With it the kernel asks for the attributes before each cached read.
+	 * What is written through the mount, it or we invalidate. */
+	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
 	/* requests are read to memory of our own, see fs_loop.c */
 	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
 	conn->max_write = OPTIONS_MAX_REQUEST;

@@ -39,8 +39,7 @@ session()
 	printf 'probe 1\ncount\nswap 3\nstatus\nquit\nread 0\n'
 }
 
-check_# session DELAY: commands
-session()
+check_session()
 {
 	local d
 

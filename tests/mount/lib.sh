@@ -52,6 +52,11 @@ need_sim() {
 	[ "$K80FS_BACKEND" = sim ] || skip "needs the simulator: $*"
 }
 
+# need_slot WHY: the script is about dies that take turns
+need_slot() {
+	[ "$K80FS_BACKEND" != cuda ] || skip "needs a slot: $*"
+}
+
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root: $*"
 }
@@ -97,7 +102,7 @@ mount_cuda() {
 }
 
 # mount_compute [OPTION]...: a fresh tree whose dies compute; MODE, set before,
-# is contexts or streams. Also reads what the README has for it.
+# is contexts or streams.
 mount_compute() {
 	[ "$K80FS_BACKEND" != bar_swap ] || skip "no CUDA for the module's dies"
 	[ "${K80_LIBCUDA:-}" = real ] || use_standin
@@ -138,6 +143,14 @@ floats() {
 	python3 -c "
 import array
 array.array('f', ($2 for i in range(1 << 20))).tofile(open('$1', 'wb'))"
+}
+
+# cuda_order ORDER...: what the stand-in's next calls give, instead of what was
+# ordered before (see tests/cuda/standin.h); use_standin STANDIN_ORDERS=... comes
+# before the mount
+cuda_order() {
+	echo "$@" >"$STANDIN_ORDERS.new"
+	mv "$STANDIN_ORDERS.new" "$STANDIN_ORDERS"
 }
 
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
