@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For a machine with a GPU, /dev/fuse and root: run.sh [test] [bench]
-# Both parts if none is named. Needs no compiler where these are set:
+# For a machine with a GPU, /dev/fuse and root: run.sh [test] [bench] [owner]
+# All parts if none is named. Needs no compiler where these are set:
 #
 # K80FS         the daemon (default: build/k80fs of this repository)
 # K80_TEST_BIN  the built programs of tests/mount (default: build/mount)
@@ -19,7 +19,7 @@ export K80_TEST_BIN=${K80_TEST_BIN:-$repo/build/mount}
 export K80FS_BACKEND=cuda K80_LIBCUDA=real
 rc=0
 
-[ $# -gt 0 ] || set -- test bench
+[ $# -gt 0 ] || set -- test bench owner
 for part; do
 	case $part in
 	test)
@@ -30,8 +30,11 @@ for part; do
 	bench)
 		"$here/bench.sh" || rc=1
 		;;
+	owner)
+		"$here/owner.sh" || rc=1
+		;;
 	*)
-		echo "usage: run.sh [test] [bench]" >&2
+		echo "usage: run.sh [test] [bench] [owner]" >&2
 		exit 2
 		;;
 	esac

@@ -8,7 +8,7 @@ c=$(die 0)/compute
 compute 0 online
 compute 1 online
 compute 1 work 5 6
-printf '.version 4.1\n.target sm_37\n' | cat >"$c/module"
+printf '.version 4.1\n.target sm_37\n.address_size 64\n' | cat >"$c/module"
 compute 0 launch k80_fill 1 32 u64:64 u32:1024 f32:1
 expect_error "Input/output error" dd if="$c/out" of="$W/out" bs=1M count=1
 expect_compute 0 state failed

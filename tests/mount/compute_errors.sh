@@ -8,7 +8,7 @@ need_sim "memory that needs no CUDA"
 use_standin "STANDIN_ORDERS=$W/orders"
 DIES=2 VRAM=64M mount_sim compute
 c=$(die 0)/compute
-printf '.version 4.1\n.target sm_37\n' >"$W/empty.ptx"
+printf '.version 4.1\n.target sm_37\n.address_size 64\n' >"$W/empty.ptx"
 
 # order NAME N: the Nth next call of it fails with CUDA_ERROR_UNKNOWN
 order() {

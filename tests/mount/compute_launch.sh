@@ -70,6 +70,6 @@ expect_error "Invalid argument" dd of="$c/ctl" status=none \
 expect_compute 0 state idle
 compute 0 launch square 1 1 in out u32:1
 # an empty module is the user's too, and the built-in kernels stay
-printf '.version 4.1\n.target sm_37\n' | cat >"$c/module"
+printf '.version 4.1\n.target sm_37\n.address_size 64\n' | cat >"$c/module"
 expect_compute 0 kernels "k80_add k80_fill k80_scale"
 compute_errno 0 ENOENT "launch square 1 1 in out u32:1"

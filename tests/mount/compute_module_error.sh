@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 mount_compute
 c=$(die 0)/compute
-printf '.version 4.1\n.target sm_37\n' >"$W/empty.ptx"
+printf '.version 4.1\n.target sm_37\n.address_size 64\n' >"$W/empty.ptx"
 # offline
 expect_error "No such device or address" cp "$W/empty.ptx" "$c/module"
 compute 0 online
@@ -26,7 +26,7 @@ printf 'a\0b' >"$W/bad.ptx"
 expect_error "Invalid argument" cp "$W/bad.ptx" "$c/module"
 # from its start, in order, and not for ever
 t "$c/module" w pwrite,1,1,65:EINVAL "puts,.version 4.1\n" \
-	"pputs,13,.target sm_37\n" pwrite,100,1,65:EINVAL fsync
+	"pputs,13,.target sm_37\n" "pputs,27,.address_size 64\n" pwrite,100,1,65:EINVAL fsync
 head -c 5M /dev/zero >"$W/bad.ptx"
 expect_error "File too large" dd if="$W/bad.ptx" of="$c/module" bs=1M
 # nothing written, nothing loaded
