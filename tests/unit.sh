@@ -71,6 +71,9 @@ step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M build/test_barsw
 step "library on the simulator, address,undefined" env \
 	BARSWAP_DEVICE=sim:vram=64M build-address-undefined/test_barswap
 step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M build/vram_persist
+# real time on the stand-in, so no more than a stutter of this machine may count
+step "compute_persist" env BARSWAP_DEVICE=sim:vram=64M \
+	LD_LIBRARY_PATH=build/cuda build/compute_persist -m 500 -s 100000
 step "exported symbols" tests/check_symbols.sh
 step "example of the man page" tests/check_example.sh
 step "fuzz ctl" make -s fuzz FUZZ_SECONDS=5

@@ -123,7 +123,8 @@ void owner_set_state(struct owner_die *d, enum owner_state state)
 
 /*
  * A call was refused. If nothing works any more in the context, a kernel has
- * spoilt it, and only a new context helps.
+ * spoilt it, and only a new context helps, or, with some drivers and errors, a
+ * new process (CUDA 13, CUDA_ERROR_ILLEGAL_ADDRESS: seen).
  */
 int owner_failed(struct owner *o, unsigned int die, const char *what, CUresult err)
 {

@@ -138,7 +138,8 @@ int owner_count(struct owner *o, unsigned int die, int *count);
  * owner_online() - context, stream, buffers (zeroed) and built-in kernels
  *
  * Nothing to do for a die that is online; one that failed starts again, without
- * a module of the user's.
+ * a module of the user's. After a kernel's access to a bad address CUDA may
+ * refuse that, and whatever else this process asks of it, for any die.
  *
  * Return: 0; -ENODEV no device for it; -ENOMEM; -EIO; what @window says.
  */

@@ -286,6 +286,7 @@ static int make_die(struct owner *o, unsigned int die, CUdevice dev, int ordinal
 int owner_online(struct owner *o, unsigned int die)
 {
 	struct owner_die *d = &o->dies[die];
+	bool had_failed = d->view.state == OWNER_FAILED;
 	char name[sizeof(d->view.device_name)] = "";
 	int ordinal = -1;
 	CUdevice dev;
@@ -305,11 +306,15 @@ int owner_online(struct owner *o, unsigned int die)
 		ret = make_die(o, die, dev, ordinal);
 	if (!ret && cuda.cuDeviceGetName(name, sizeof(name), dev))
 		strcpy(name, "?");
-	if (ret) {
+	if (ret)
 		clear_die(o, d);
-		owner_set_state(d, OWNER_OFFLINE);
-	}
 	owner_leave(o, die);
+	if (ret && had_failed) {
+		owner_set_state(d, OWNER_FAILED);
+		owner_blame(
+			o, die,
+			"CUDA gives this process no new context: start it again");
+	}
 	if (ret)
 		return ret;
 

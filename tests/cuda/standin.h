@@ -83,6 +83,10 @@ struct standin_work {
  */
 CUresult standin_enter(enum standin_call call);
 
+/** standin_spoil() - from now on every call of the process gives @err, as after
+ * a kernel's access to a bad address */
+void standin_spoil(CUresult err);
+
 #define ENTER(name)                                             \
 	do {                                                    \
 		CUresult entered_ = standin_enter(CALL_##name); \

@@ -32,6 +32,7 @@ static struct {
 	pthread_mutex_t lock; /* guards all below */
 	bool is_started;
 	bool is_initialised; /* cuInit was called */
+	CUresult spoilt; /* what every call gives */
 	unsigned int n_orders;
 	struct order orders[MAX_ORDERS];
 } fault = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -111,6 +112,13 @@ static CUresult next_error_locked(unsigned int call)
 	return CUDA_SUCCESS;
 }
 
+void standin_spoil(CUresult err)
+{
+	pthread_mutex_lock(&fault.lock);
+	fault.spoilt = err;
+	pthread_mutex_unlock(&fault.lock);
+}
+
 CUresult standin_enter(enum standin_call call)
 {
 	const char *path = getenv("STANDIN_ORDERS");
@@ -129,6 +137,8 @@ CUresult standin_enter(enum standin_call call)
 	else if (!err && !fault.is_initialised && call != CALL_cuGetErrorName &&
 		 call != CALL_cuDriverGetVersion)
 		err = CUDA_ERROR_NOT_INITIALIZED;
+	if (!err && call != CALL_cuGetErrorName)
+		err = fault.spoilt;
 	pthread_mutex_unlock(&fault.lock);
 	return err;
 }

@@ -4,8 +4,9 @@
  *
  * k80_add, k80_fill and k80_scale are the project's (fusefs/owner/kernels.h),
  * `square` (in, out, u32 n) is a module of a user, `crash` (no argument) spoils
- * its stream as an access to a bad address does. A step of k80_add's delay
- * loop takes STANDIN_STEP_NS (1).
+ * its stream as an access to a bad address does, and with STANDIN_SPOILS the
+ * whole process, as real drivers do. A step of k80_add's delay loop takes
+ * STANDIN_STEP_NS (1).
  */
 #include "standin.h"
 
@@ -239,8 +240,11 @@ CUresult cuModuleGetFunction(CUfunction *fn, CUmodule module, const char *name)
 static CUresult launch_run(struct standin_work *work)
 {
 	const struct run *r = (const struct run *)work;
+	CUresult err = r->kernel->run(r);
 
-	return r->kernel->run(r);
+	if (err && getenv("STANDIN_SPOILS"))
+		standin_spoil(err);
+	return err;
 }
 
 static void launch_free(struct standin_work *work)

@@ -22,6 +22,7 @@ part() {
 	}
 }
 
+# shellcheck disable=SC2317 # called through part
 session() {
 	echo discover
 	for d in 0 1 2 3 4 5; do echo "online $d"; done
@@ -30,10 +31,12 @@ session() {
 	printf 'probe 1\ncount\nfoo\nstatus\nquit\n'
 }
 
+# shellcheck disable=SC2317
 show_session() {
 	session | "$K80_OWNER" --device=sim:vram=64M
 }
 
+# shellcheck disable=SC2317
 persist() {
 	BARSWAP_DEVICE=sim:vram=64M "$build/compute_persist" -t 10 2
 }

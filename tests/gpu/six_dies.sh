@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The script of the README on a real GPU: six dies as contexts, which one GPU
 # runs in turns, then as streams, which run side by side. Wall times of one die
-# and of six, medians of ROUNDS (3); a kernel takes about SECONDS (2).
+# and of six, medians of ROUNDS (3), of kernels of about SECONDS_PER_KERNEL (2).
+# shellcheck source=tests/mount/lib.sh
 . "$(dirname "$0")/../mount/lib.sh"
 need_cmd python3
 rounds=${ROUNDS:-3}
 want_ms=$((${SECONDS_PER_KERNEL:-2} * 1000))
-K80FS_BACKEND=sim
-K80_LIBCUDA=real
+export K80FS_BACKEND=sim K80_LIBCUDA=real
 sed -n '/^    #!\/bin\/bash$/,/^[^ ]/{s/^    //p}' "$repo/README.md" >"$W/six-dies"
 for d in 0 1 2 3 4 5; do
 	floats "$W/input$d" "(i * 7 + $d) % 1000003"

@@ -22,10 +22,10 @@ owner()
 # every line begins with the time, and nothing of one is missing
 check_log()
 {
-	! grep -vE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}Z [ -~]+$' "$1" ||
+	! LC_ALL=C grep -vE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}Z [ -~]+$' "$1" ||
 		die "a line without a time"
 	expect "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" '\n' "end of the log"
-	sort -c "$1" || die "the log is out of order"
+	LC_ALL=C sort -c "$1" || die "the log is out of order"
 }
 
 # session DELAY: commands
@@ -75,7 +75,10 @@ test_session_on_streams_passes()
 
 test_work_on_six_dies_overlaps()
 {
-	session 2000000000 >commands
+	local delay=2000000000
+
+	[ "$STANDIN" != real ] || delay=300000000
+	session $delay >commands
 	owner <commands
 	check_session
 	# all six were launched before the first had ended
