@@ -35,6 +35,7 @@ median_wall() {
 }
 
 for mode in contexts streams; do
+	# shellcheck disable=SC2119 # no option more
 	MODE=$mode DIES=6 mount_compute
 	wall "0 1 2 3 4 5" 0 >"$W/log" # makes the contexts
 	delay=1000000
