@@ -355,6 +355,7 @@ void session_run(struct session *s, const struct repl_cmd *cmd)
 		[REPL_ONLINE] = "online", [REPL_PROBE] = "probe",
 		[REPL_SWAP] = "swap",     [REPL_WORK] = "work",
 		[REPL_READ] = "read",     [REPL_COUNT] = "count",
+		[REPL_SHUTDOWN] = NULL, /* the last */
 	};
 	int ret = 0;
 

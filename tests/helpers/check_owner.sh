@@ -5,6 +5,7 @@
 
 OWNER=${K80_OWNER:-$TOP/build/k80-owner}
 STANDIN=${K80_LIBCUDA:-$TOP/build/cuda}
+PERSIST=${OWNER%/*}/compute_persist
 
 # owner [OPTION]...: on simulated dies; commands on stdin, the log to ./out
 owner()
@@ -203,18 +204,18 @@ test_compute_persist_passes_in_miniature()
 	local rc=0
 
 	[ "$STANDIN" != real ] || skip "the long one is run there"
-	[ -x "$TOP/build/compute_persist" ] || skip "it is not built"
+	[ -x "$PERSIST" ] || skip "it is not built"
 	export LD_LIBRARY_PATH=$STANDIN BARSWAP_DEVICE=sim:vram=64M
-	"$TOP/build/compute_persist" -m 400 -s 200000 2 >out 2>&1 || rc=$?
+	"$PERSIST" -m 400 -s 200000 2 >out 2>&1 || rc=$?
 	expect 0 "$rc" "exit code: $(cat out)"
 	expect_line "1048576 of 1048576 right" out
 	expect_line "PASS: die 2, 6 dies, device sim" out
 	rc=0
-	"$TOP/build/compute_persist" -m 400 6 >out 2>&1 || rc=$?
+	"$PERSIST" -m 400 6 >out 2>&1 || rc=$?
 	expect 2 "$rc" "exit code for a die that is not there"
 	# a context that is lost while it is out
 	rc=0
 	STANDIN_FAIL=cuStreamSynchronize:2:719:0 \
-		"$TOP/build/compute_persist" -m 400 >out 2>&1 || rc=$?
+		"$PERSIST" -m 400 >out 2>&1 || rc=$?
 	expect 1 "$rc" "exit code: $(cat out)"
 }

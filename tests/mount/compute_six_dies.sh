@@ -5,7 +5,7 @@
 # alone
 . "$(dirname "$0")/lib.sh"
 need_cmd python3
-delay=700000000 # ns on the stand-in
+delay=1500000000 # ns on the stand-in
 [ "${K80_LIBCUDA:-}" != real ] || delay=${K80_DELAY:-20000000}
 sed -n '/^    #!\/bin\/bash$/,/^[^ ]/{s/^    //p}' "$repo/README.md" >"$W/six-dies"
 grep -q 'launch k80_add' "$W/six-dies" || fail "the README has no script"
