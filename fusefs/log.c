@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <syslog.h>
 
-/* written once by log_init() before any thread starts */
-static bool log_to_stderr = true;
-static enum log_level log_max = LOG_LEVEL_WARN;
+/* changed by log_init(), also once the threads of a mount run */
+static _Atomic bool log_to_stderr = true;
+static _Atomic enum log_level log_max = LOG_LEVEL_WARN;
 
 void log_init(bool to_stderr, enum log_level max)
 {
