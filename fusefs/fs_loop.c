@@ -34,7 +34,7 @@
 /* libfuse reads that much at most: a page more than the longest WRITE's data */
 #define REQUEST_LEN(page) (OPTIONS_MAX_REQUEST + (page))
 
-#define SPIN_NS       (100 * NSEC_PER_USEC)
+#define SPIN_NS       (400 * NSEC_PER_USEC)
 #define SPIN_MIN_CPUS 4 /* two threads are awake beside the client */
 
 struct loop;

@@ -64,7 +64,6 @@ static int step_lend(struct io *io)
 			   io->len, &io->loan);
 	if (ret)
 		return ret;
-	io->loan_die = io->die;
 	io->out = io->loan.data;
 	io->done = io->len;
 	return STEP_DONE;
@@ -254,7 +253,8 @@ static void io_finish(struct io *io, int ret)
 {
 	struct backend_loan loan = io->loan;
 	struct backend *be = io->eng->be;
-	unsigned int die = io->loan_die;
+	unsigned int die = io->die;
+	bool was_write = io->op == IO_WRITE || io->op == IO_COPY;
 	ssize_t result;
 
 	if (io->op == IO_ZERO)
@@ -272,6 +272,8 @@ static void io_finish(struct io *io, int ret)
 	/* @io is gone, and maybe its file */
 	if (loan.buf)
 		backend_give_back(be, die, &loan);
+	if (was_write)
+		backend_push(be, die);
 }
 
 /* The die is in and counted for us: one step, then give it back. */

@@ -115,8 +115,7 @@ struct io {
 	struct pool_work work;
 	uint64_t done;
 	const void *out;
-	struct backend_loan loan; /* of @loan_die, while @out is in it */
-	unsigned int loan_die;
+	struct backend_loan loan; /* what @out is in, if it is a loan */
 	char *stage;
 	uint64_t stage_len;
 	bool was_parked;
