@@ -145,6 +145,10 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 		return ret;
 	while ((in_way = dma_overlap_locked(d, off, off + len, NULL)))
 		dma_advance_locked(d, in_way);
+	if (d->is_dead) {
+		dma_put_locked(d, b);
+		return -EIO;
+	}
 	pthread_mutex_unlock(&d->lock);
 	b->data = b->mem;
 	err = dma_enter(d);

@@ -20,6 +20,7 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(dma)         \
 	X(guard)       \
 	X(io)          \
 	X(io_long)     \
