@@ -169,14 +169,14 @@ demo-stop:
 .PHONY: check check-unit check-mount check-vm lint
 ## check        install what is needed, build, run every test
 check: deps
-	@tests/check.sh lint unit mount vm
+	@tests/check.sh lint unit mount mount-cuda vm
 ## check-unit   the tests that need no mount
 check-unit: deps
 	@tests/check.sh unit
-## check-mount  the mounted tree on the simulator (needs /dev/fuse)
+## check-mount  the mounted tree on simulator and stand-in (needs /dev/fuse)
 check-mount: deps
 	$(MAKE) -s all tests
-	@tests/check.sh mount
+	@tests/check.sh mount mount-cuda
 ## check-vm     the kernel module in a PC with three emulated cards
 check-vm: deps
 	$(MAKE) -s all tests

@@ -104,6 +104,7 @@ struct dma {
 	pthread_mutex_t lock; /* guards all below, buffers and readers */
 	pthread_cond_t moved; /* a buffer left a state */
 	struct dma_buf *free;
+	struct dma_buf *abandoned; /* a dead engine may still touch these */
 	unsigned int n_bufs;
 	unsigned int n_windows;
 	struct dma_buf *writes; /* oldest first */
@@ -188,6 +189,7 @@ struct dma_buf *dma_overlap_locked(struct dma *d, uint64_t off, uint64_t end,
 				   const struct dma_buf *but);
 void dma_advance_locked(struct dma *d, struct dma_buf *b);
 int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out);
+/* never used again if the context is dead: the engine may still touch it */
 void dma_put_locked(struct dma *d, struct dma_buf *b);
 CUresult dma_wait(struct dma *d, struct dma_buf *b);
 int dma_fail_locked(struct dma *d, const char *what, CUresult err);

@@ -42,8 +42,7 @@ static void window_end_locked(struct dma *d, struct dma_buf **slot)
 	}
 	if (err)
 		dma_fail_locked(d, "reading ahead", err);
-	else
-		dma_put_locked(d, w);
+	dma_put_locked(d, w);
 }
 
 /* Windows behind the reader, or not to be used; of an ended one, all. */
@@ -160,8 +159,7 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 	pthread_mutex_lock(&d->lock);
 	if (err) {
 		ret = dma_fail_locked(d, "reading", err);
-		if (!d->is_dead)
-			dma_put_locked(d, b);
+		dma_put_locked(d, b);
 		return ret;
 	}
 	loan->buf = b;

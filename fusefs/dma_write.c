@@ -37,14 +37,10 @@ static void list_del_locked(struct dma *d, struct dma_buf *b)
 	d->n_writes--;
 }
 
-/* What the copy engine was given and did not finish is not used again. */
 static void write_ended_locked(struct dma *d, struct dma_buf *b)
 {
 	list_del_locked(d, b);
-	if (d->is_dead)
-		pthread_cond_broadcast(&d->moved);
-	else
-		dma_put_locked(d, b);
+	dma_put_locked(d, b);
 }
 
 static void write_lost_locked(struct dma *d, struct dma_buf *b, CUresult err)
