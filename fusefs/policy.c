@@ -10,6 +10,8 @@ void policy_init(struct policy *p)
 	memset(p, 0, sizeof(*p));
 	p->active = -1;
 	p->swapping_to = -1;
+	p->visit_to = -1;
+	p->visit_from = -1;
 }
 
 static uint64_t at_least(uint64_t v, uint64_t floor)
@@ -24,19 +26,28 @@ uint64_t policy_slice_ns(const struct policy *p)
 	return at_least(POLICY_SLICE_SWAPS * p->swap_ns, POLICY_MIN_SLICE_NS);
 }
 
+uint64_t policy_visit_ns(const struct policy *p)
+{
+	return at_least(POLICY_VISIT_SWAPS * p->swap_ns, POLICY_MIN_VISIT_NS);
+}
+
 uint64_t policy_grace_ns(const struct policy *p)
 {
+	if (p->active >= 0 && p->dies[p->active].last_small)
+		return POLICY_SMALL_GRACE_NS;
 	return at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
 }
 
-void policy_wait(struct policy *p, unsigned int die, uint64_t now)
+void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small)
 {
+	p->dies[die].small_waiting += small;
 	if (!p->dies[die].waiting++)
 		p->dies[die].waiting_since = now;
 }
 
-void policy_unwait(struct policy *p, unsigned int die)
+void policy_unwait(struct policy *p, unsigned int die, bool small)
 {
+	p->dies[die].small_waiting -= small;
 	p->dies[die].waiting--;
 }
 
@@ -48,8 +59,8 @@ static int longest_waiting(const struct policy *p, int except)
 	for (int die = 0; die < POLICY_MAX_DIES; die++) {
 		if (die == except || !p->dies[die].waiting)
 			continue;
-		if (best < 0 || p->dies[die].waiting_since <
-					p->dies[best].waiting_since)
+		if (best < 0 ||
+		    p->dies[die].waiting_since < p->dies[best].waiting_since)
 			best = die;
 	}
 	return best;
@@ -60,13 +71,40 @@ bool policy_others_wait(const struct policy *p)
 	return longest_waiting(p, p->active) >= 0;
 }
 
+/* The die that may interrupt: its oldest request came first, all are small. */
+static int visitor(const struct policy *p)
+{
+	int best = -1;
+
+	for (int die = 0; die < POLICY_MAX_DIES; die++) {
+		const struct policy_die *d = &p->dies[die];
+
+		if (die == p->active || !d->waiting ||
+		    d->waiting != d->small_waiting)
+			continue;
+		if (best < 0 || d->waiting_since < p->dies[best].waiting_since)
+			best = die;
+	}
+	return best;
+}
+
+/* Who comes after the active die, which has nothing more to run. */
+static int successor(const struct policy *p)
+{
+	if (p->visit_to >= 0)
+		return p->visit_to;
+	if (p->visit_from >= 0 && p->dies[p->visit_from].waiting)
+		return p->visit_from;
+	return longest_waiting(p, p->active);
+}
+
 /* The active die has nothing more to run. */
 static struct policy_step switch_away(struct policy *p)
 {
 	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
 
 	if (p->evict == POLICY_STAY)
-		step.die = longest_waiting(p, p->active);
+		step.die = successor(p);
 	else
 		step.die = p->active;
 	if (p->evict == POLICY_OUT)
@@ -80,6 +118,7 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	struct policy_step keep = { POLICY_KEEP, -1, POLICY_NEVER };
 	const struct policy_die *d;
 	uint64_t idle_end;
+	int die;
 
 	if (p->swapping_to >= 0)
 		return keep;
@@ -95,21 +134,32 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	}
 
 	d = &p->dies[p->active];
+	if (p->visit_to >= 0 && !p->dies[p->visit_to].waiting) {
+		p->draining = false;
+		p->visit_to = -1;
+	}
 	if (!p->evict && (p->held || !policy_others_wait(p))) {
 		/* whoever made it drain has left */
 		p->draining = false;
+		p->visit_to = -1;
 		return keep;
 	}
 	if (!p->evict && !p->draining && now < p->slice_end) {
-		if (d->running) {
-			/* an idle die is noticed one grace later at most */
-			keep.wake = MIN(p->slice_end,
-					now + policy_grace_ns(p));
-			return keep;
-		}
-		idle_end = d->last_done + policy_grace_ns(p);
-		if (now < idle_end) {
-			keep.wake = MIN(p->slice_end, idle_end);
+		/* an idle die is noticed one grace later at most */
+		idle_end = now + policy_grace_ns(p);
+		if (!d->running)
+			/* a visitor is not waited for at all */
+			idle_end = p->visit_from >= 0
+					   ? now
+					   : d->last_done + policy_grace_ns(p);
+		keep.wake = MIN(p->slice_end, idle_end);
+		die = p->visit_from >= 0 ? -1 : visitor(p);
+		if (die >= 0 && now >= p->visit_next) {
+			p->visit_to = die;
+			p->visit_left = p->slice_end - now;
+		} else if (now < keep.wake) {
+			if (die >= 0)
+				keep.wake = MIN(keep.wake, p->visit_next);
 			return keep;
 		}
 	}
@@ -119,18 +169,43 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	return switch_away(p);
 }
 
+/* Median of the last costs: one swap that was held up says nothing. */
+static void note_cost(struct policy *p, uint64_t cost)
+{
+	uint64_t sorted[POLICY_COSTS];
+	unsigned int n, i;
+
+	p->costs[p->n_costs++ % POLICY_COSTS] = MIN(cost, POLICY_MAX_SWAP_NS);
+	for (n = 0; n < POLICY_COSTS && n < p->n_costs; n++) {
+		for (i = n; i && sorted[i - 1] > p->costs[n]; i--)
+			sorted[i] = sorted[i - 1];
+		sorted[i] = p->costs[n];
+	}
+	p->swap_ns = sorted[(n - 1) / 2];
+}
+
 void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 {
-	if (cost) {
-		cost = MIN(cost, POLICY_MAX_SWAP_NS);
-		/* a moving average over about four swaps */
-		p->swap_ns = p->swap_ns ? (3 * p->swap_ns + cost) / 4 : cost;
-	}
+	bool visits = die >= 0 && die == p->visit_to;
+	bool returns = die >= 0 && die == p->visit_from;
+	int from = p->active;
+
+	if (cost)
+		note_cost(p, cost);
 	p->active = die;
 	p->swapping_to = -1;
 	p->draining = false;
 	p->evict = POLICY_STAY;
 	p->slice_end = now + policy_slice_ns(p);
+	if (visits)
+		/* as long as it takes to get there */
+		p->slice_end = now + at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
+	else if (returns)
+		p->slice_end = now + p->visit_left;
+	if (p->visit_from >= 0)
+		p->visit_next = now + policy_visit_ns(p);
+	p->visit_from = visits ? from : -1;
+	p->visit_to = -1;
 	if (die >= 0)
 		p->dies[die].last_done = now;
 }

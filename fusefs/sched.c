@@ -119,7 +119,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 	} else if (req->op == SCHED_SYNC) {
 		/* a drain waits for it like for a copy */
 		if (s->policy.active == req->die) {
-			policy_start(&s->policy, (unsigned int)req->die);
+			policy_start(&s->policy, (unsigned int)req->die, false);
 			ret = 0;
 		} else if (s->policy.swapping_to < 0) {
 			ret = SCHED_NOTHING;
@@ -132,7 +132,8 @@ int sched_try(struct sched *s, struct sched_req *req)
 	} else if (policy_may_run(&s->policy, (unsigned int)req->die) &&
 		   !s->suspect[req->die]) {
 		if (req->op == SCHED_IO) {
-			policy_start(&s->policy, (unsigned int)req->die);
+			policy_start(&s->policy, (unsigned int)req->die,
+				     req->small);
 			ret = 0;
 		} else if (req->op == SCHED_PIN || req->op == SCHED_LEASE) {
 			sched_take_hold_locked(s, req);
@@ -157,7 +158,8 @@ void sched_park(struct sched *s, struct sched_req *req)
 		list_add(&s->control, req);
 	} else {
 		list_add(&s->parked[req->die], req);
-		policy_wait(&s->policy, (unsigned int)req->die, now);
+		policy_wait(&s->policy, (unsigned int)req->die, now,
+			    req->small);
 	}
 	if (atomic_load(&req->interrupted))
 		atomic_store(&s->interrupts, true);

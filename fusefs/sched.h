@@ -48,6 +48,8 @@ struct sched_hold {
  * struct sched_req - a request; the caller fills in the first part
  * @op:      what it wants
  * @die:     of which die
+ * @small:   IO: few enough bytes to interrupt another die's slice, see
+ *           policy_is_small()
  * @nowait:  -EBUSY instead of waiting for another's hold to end
  * @wait_ns: how long a hold of another die may block it
  * @pid:     who asks, for PIN and LEASE; @comm: its name
@@ -59,6 +61,7 @@ struct sched_hold {
 struct sched_req {
 	enum sched_op op;
 	int die;
+	bool small;
 	bool nowait;
 	uint64_t wait_ns;
 	pid_t pid;

@@ -30,7 +30,8 @@ static void sift_locked(struct sched *s, struct req_list *from,
 		}
 		*p = req->next;
 		if (from != &s->control)
-			policy_unwait(&s->policy, (unsigned int)req->die);
+			policy_unwait(&s->policy, (unsigned int)req->die,
+				      req->small);
 		list_add(to, req);
 	}
 	from->tail = p;
@@ -87,7 +88,7 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 	*result = 0;
 	switch (req->op) {
 	case SCHED_IO:
-		policy_start(&s->policy, (unsigned int)req->die);
+		policy_start(&s->policy, (unsigned int)req->die, req->small);
 		return true;
 	case SCHED_PIN:
 	case SCHED_LEASE:
@@ -115,7 +116,7 @@ static bool pick_control(struct sched *s, struct sched_req *req, void *arg,
 		*result = SCHED_NOTHING;
 		if (s->policy.active != die)
 			return true;
-		policy_start(&s->policy, (unsigned int)die);
+		policy_start(&s->policy, (unsigned int)die, false);
 		*result = 0;
 		return true;
 	}
