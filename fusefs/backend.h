@@ -31,7 +31,8 @@ struct backend;
  * @unbind:   take it out; 0 if it is not in
  * @rest:     allow other processes to take the slot from @die from now on
  * @read:     copy @len <= BACKEND_MAX_CHUNK bytes out of a bound die, then
- *            make sure that it still answers: -EIO if not
+ *            make sure that it still answers: -EIO if not, -EAGAIN if
+ *            another process took the slot meanwhile
  * @write:    the other way; returns when the stores have left the CPU
  * @zero:     clear memory of a bound die; @len <= BACKEND_MAX_CHUNK * 256
  * @sync:     wait until the writes of every thread have reached a bound die
@@ -115,8 +116,8 @@ void backend_rest(struct backend *be, unsigned int die);
  * backend_read() - copy out of a die that is bound and kept so by a count
  * @off: from the start of its memory; [@off, @off + @len) is inside it
  *
- * Return: 0; -EINVAL range; -EIO the die does not answer (what is in @buf is
- * not data); -EBUSY BAR1 is virtual.
+ * Return: 0; -EINVAL range; -EIO the die does not answer; -EAGAIN it was taken
+ * out meanwhile; -EBUSY BAR1 is virtual. On error @buf holds no data.
  */
 int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 		 size_t len);

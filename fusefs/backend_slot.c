@@ -77,6 +77,21 @@ static void slot_close(struct backend *be)
 	free(s);
 }
 
+/*
+ * What a failed copy means. A die that another process leases can be taken
+ * from under us: that is no fault of the die.
+ */
+static int why_failed(struct backend *be, unsigned int die)
+{
+	struct slot *s = be->priv;
+	struct bs_info info;
+
+	if (bs_die_info(s->ctx, (int)die, &info) || !info.alive ||
+	    info.state != BS_STATE_IDLE)
+		return -EIO;
+	return -EAGAIN;
+}
+
 /* The register read behind bs_check() pushes every posted write before it. */
 static int slot_sync(struct backend *be, unsigned int die)
 {
@@ -90,18 +105,21 @@ static int slot_sync(struct backend *be, unsigned int die)
 		return ret;
 	atomic_store_explicit(&be->dies[die].generation, health.generation,
 			      memory_order_release);
-	return health.alive ? 0 : -EIO;
+	if (health.alive)
+		return 0;
+	return why_failed(be, die);
 }
 
-static bool leased_elsewhere(struct slot *s, unsigned int n_dies)
+/* The die that another process keeps in the slot, -1 for none. */
+static int leased_elsewhere(struct slot *s, unsigned int n_dies)
 {
 	struct bs_info info;
 
 	for (unsigned int die = 0; die < n_dies; die++)
 		if (!bs_die_info(s->ctx, (int)die, &info) && info.leased &&
 		    !info.leased_here)
-			return true;
-	return false;
+			return (int)die;
+	return -1;
 }
 
 static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
@@ -114,8 +132,15 @@ static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 		slot_sync(be, (unsigned int)s->bound);
 	ret = bs_acquire_flags(s->ctx, (int)die, flags | BS_LEASE | BS_NOWAIT,
 			       NULL);
-	if (ret == -EBUSY && leased_elsewhere(s, be->n_dies))
-		return -EAGAIN;
+	if (ret == -EBUSY) {
+		int kept = leased_elsewhere(s, be->n_dies);
+
+		/* it is in, and that is all we need */
+		if (kept == (int)die && !flags)
+			ret = 0;
+		else if (kept >= 0)
+			return -EAGAIN;
+	}
 	s->bound = ret ? bs_active_die(s->ctx) : (int)die;
 	return ret;
 }
@@ -146,7 +171,7 @@ static int slot_read(struct backend *be, unsigned int die, uint64_t off,
 	const char *dev = s->vram[die] + off;
 	int ret = guard_copy(s->copy->from_dev, buf, dev, len, dev);
 
-	return ret ? ret : slot_sync(be, die);
+	return ret ? why_failed(be, die) : slot_sync(be, die);
 }
 
 static int slot_write(struct backend *be, unsigned int die, uint64_t off,
@@ -156,7 +181,7 @@ static int slot_write(struct backend *be, unsigned int die, uint64_t off,
 	char *dev = s->vram[die] + off;
 	int ret = guard_copy(s->copy->to_dev, dev, buf, len, dev);
 
-	return ret ? ret : slot_sync(be, die);
+	return ret ? why_failed(be, die) : slot_sync(be, die);
 }
 
 static void clear(void *dst, const void *src, size_t len)
@@ -175,7 +200,7 @@ static int slot_zero(struct backend *be, unsigned int die, uint64_t off,
 	if (ret != -EOPNOTSUPP)
 		return ret;
 	ret = guard_copy(clear, dev, NULL, len, dev);
-	return ret ? ret : slot_sync(be, die);
+	return ret ? why_failed(be, die) : slot_sync(be, die);
 }
 
 static int slot_info(struct backend *be, unsigned int die, struct bs_info *info)

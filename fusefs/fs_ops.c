@@ -45,6 +45,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs->proto_minor = conn->proto_minor;
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
+	/* Asynchronous readahead is not interrupted with its reader: its pages
+	 * would stay locked for as long as it is parked. */
+	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */

@@ -191,24 +191,18 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 	struct fs_call *call;
 	struct bs_info info;
 
-	if (!is_close) {
-		/* an event nobody ordered may not have been seen yet */
-		if (backend_info(&fs->be, f->io.die, &info)) {
-			fuse_reply_err(req, EIO);
-			return;
-		}
-		if (io_is_stale(&fs->io, &f->io)) {
-			fuse_reply_err(req, ESTALE);
-			return;
-		}
-	}
-	if (!atomic_exchange(&f->io.wrote, false)) {
-		fuse_reply_err(req, 0);
-		return;
-	}
-	if (backend_info(&fs->be, f->io.die, &info) || !info.alive) {
-		/* what it lost is lost: told once, like a failed writeback */
-		fuse_reply_err(req, EIO);
+	bool wrote = atomic_exchange(&f->io.wrote, false);
+	int err = 0;
+
+	/* events that nobody ordered may not have been seen yet */
+	if (backend_info(&fs->be, f->io.die, &info))
+		info.alive = 0;
+	if (!is_close && io_is_stale(&fs->io, &f->io))
+		err = ESTALE;
+	else if (!info.alive && (is_close ? wrote : f->io.has_written))
+		err = EIO;
+	if (err || !wrote) {
+		fuse_reply_err(req, err);
 		return;
 	}
 	call = new_call(req, IO_SYNC, f);

@@ -41,6 +41,12 @@ static uint64_t die_off(const struct io_file *file, uint64_t off)
 	return file ? file->base + off : off;
 }
 
+static void mark_written(struct io_file *file)
+{
+	file->wrote = true;
+	file->has_written = true;
+}
+
 static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
 {
 	struct io *io = arg;
@@ -75,7 +81,7 @@ static int step_write(struct io *io)
 	struct io_file *f = io->file;
 	int ret;
 
-	f->wrote = true;
+	mark_written(f);
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_write(eng->be, io->die, die_off(f, io->off), io->data,
 			    io->len);
@@ -94,7 +100,7 @@ static int step_zero(struct io *io)
 	int ret;
 
 	if (io->file)
-		io->file->wrote = true;
+		mark_written(io->file);
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_zero(eng->be, io->die, die_off(io->file, io->off) + io->done,
 			   n);
@@ -146,7 +152,7 @@ static int step_copy(struct io *io)
 			return ret;
 	}
 	if (is_writing) {
-		io->dst->wrote = true;
+		mark_written(io->dst);
 		readahead_touch(&eng->ra, io->die);
 	}
 	while (!ret && at < io->len) {
@@ -225,8 +231,10 @@ static int io_turn(struct io *io)
 	int ret = is_stale(io) ? -ESTALE : io_step(io);
 
 	sched_put(io->eng->sched, die);
-	if (ret == -EIO)
+	if (ret == -EIO || ret == -EAGAIN)
 		sched_suspect(io->eng->sched, die);
+	if (ret == -EAGAIN)
+		ret = io->taken++ < IO_MAX_TAKEN ? STEP_MORE : -EIO;
 	return ret;
 }
 

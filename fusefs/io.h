@@ -22,6 +22,7 @@
 #define IO_MAX_LEN   POOL_BOUNCE_LEN	 /* longest read or write request */
 #define IO_ZERO_STEP ((uint64_t)16 << 20) /* bytes cleared in one turn */
 #define IO_COPY_MAX  ((size_t)32 << 20)	 /* bytes of one stage of a copy */
+#define IO_MAX_TAKEN 16 /* after that many times it is an error */
 #define IO_COPY_MIN  ((size_t)4 << 20) /* the same while another copy runs */
 
 /**
@@ -50,6 +51,7 @@ struct io_engine {
  * @sync:       opened O_SYNC or O_DSYNC: a write has reached the die when it
  *              is answered
  * @wrote:      something was written since the last sync
+ * @has_written: something was written since it was opened
  */
 struct io_file {
 	unsigned int die;
@@ -59,6 +61,7 @@ struct io_file {
 	bool nowait;
 	bool sync;
 	_Atomic bool wrote;
+	_Atomic bool has_written;
 	struct readahead ra;
 };
 
@@ -110,6 +113,7 @@ struct io {
 	char *stage;
 	uint64_t stage_len;
 	bool was_parked;
+	unsigned int taken; /* times the die was taken out under a step */
 };
 
 /** io_init() - clear, set the defaults and the die of @file */

@@ -87,13 +87,29 @@ static void *announce(void *arg)
 	return NULL;
 }
 
+/* The simulator's options as they were given. */
+static void say_why_no_sim(const struct options *o, const char *why)
+{
+	const char *part = strchr(o->device, ':');
+
+	fprintf(stderr, "k80fs: simulator");
+	while (part) {
+		const char *end = strchr(++part, ',');
+		int len = end ? (int)(end - part) : (int)strlen(part);
+
+		fprintf(stderr, " sim_%.*s", len, part);
+		part = end;
+	}
+	fprintf(stderr, ": %s\n", why);
+}
+
 /* One line: what could not be opened, and the ways on. */
 static void say_why_no_backend(const struct options *o, int err)
 {
 	const char *why = strerror(err);
 
 	if (!strcmp(o->backend, "sim"))
-		fprintf(stderr, "k80fs: simulator (%s): %s\n", o->device, why);
+		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr, "k80fs: %s: %s: run as root or as a member of group k80\n",
 			o->device, why);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -75,6 +76,7 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 {
 	struct raw *raw = data;
 	struct options *o = raw->o;
+	struct stat st;
 
 	(void)out;
 	switch (key) {
@@ -106,6 +108,10 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		} else if (!o->mountpoint) {
 			fprintf(stderr, "k80fs: mount point %s: %s\n", arg,
 				strerror(errno));
+			raw->bad = 1;
+		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
+			fprintf(stderr, "k80fs: mount point %s: not a directory\n",
+				arg);
 			raw->bad = 1;
 		}
 		return 0;

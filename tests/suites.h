@@ -20,6 +20,8 @@
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
 	X(node)        \
+	X(policy)      \
+	X(policy_sim)  \
 	X(status)
 /* clang-format on */
 

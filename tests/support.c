@@ -86,3 +86,15 @@ bool support_faults(const volatile void *addr)
 	sigaction(SIGBUS, &old, NULL);
 	return faults;
 }
+
+/* Marsaglia, Xorshift RNGs, 2003, with the multiplier of Vigna's xorshift* */
+uint64_t support_random(uint64_t *state, uint64_t below)
+{
+	uint64_t x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return (x * 0x2545f4914f6cdd1dULL >> 16) % below;
+}

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #define SUPPORT_WAIT_MS 10000
@@ -26,6 +27,18 @@
 		}                                                            \
 	} while (0)
 
+/**
+ * support_assert() - ck_assert() for inner loops
+ *
+ * ck_assert() tells the runner about each passed check, by a system call or
+ * more; this one is silent until it fails.
+ */
+#define support_assert(condition)                        \
+	do {                                             \
+		if (!(condition))                        \
+			ck_abort_msg("not so: " #condition); \
+	} while (0)
+
 /** support_nap() - sleep for a millisecond */
 void support_nap(void);
 
@@ -43,5 +56,14 @@ const char *support_path(const char *dir, const char *name);
 
 /** support_faults() - does reading the byte at @addr raise SIGBUS? */
 bool support_faults(const volatile void *addr);
+
+/**
+ * support_random() - the next number of a sequence that a seed fixes
+ * @state: the seed, not 0; changed
+ * @below: not 0
+ *
+ * Return: 0 .. @below - 1.
+ */
+uint64_t support_random(uint64_t *state, uint64_t below);
 
 #endif /* SUPPORT_H */

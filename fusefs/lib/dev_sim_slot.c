@@ -373,6 +373,8 @@ int sim_slot_acquire(struct sim *s, struct sim_die *die, unsigned int flags)
 		die->acquires++;
 		die->bar1_mode =
 			die->is_virtual ? BS_MODE_VIRTUAL : BS_MODE_PHYSICAL;
+		if (die->no_vram)
+			sim_error_locked(s, die, "acquire: its memory is not initialised");
 		if (flags & BS_LEASE)
 			sim_lease_start_locked(s, getpid(), true);
 	}

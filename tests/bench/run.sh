@@ -3,6 +3,8 @@
 # run.sh [OPTIONS OF bench.py]: the whole benchmark, one command. Builds what
 # it compares, mounts it, writes build/bench/{report.txt,report.json,report.svg}.
 # Always a report: exits 0 whatever the figures are.
+# run.sh copy [OPTIONS]: every copy routine, see copybench.c
+# run.sh slot [OPTIONS]: the slot policy on a simulated clock, see slotsim.c
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,6 +16,21 @@ cflags=(-O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote "$top/fusefs"
 	-iquote "$top/fusefs/lib")
 
 mkdir -p "$out"
+case ${1-} in
+copy)
+	shift
+	"$cc" "${cflags[@]}" -o "$out/k80-copybench" "$here/copybench.c" \
+		"$top/fusefs/copy.c" "$top/fusefs/copy_x86.c" \
+		"$b/libbarswap.a" -lpthread
+	exec "$out/k80-copybench" "$@"
+	;;
+slot)
+	shift
+	"$cc" "${cflags[@]}" -o "$out/slotsim" "$here/slotsim.c" \
+		"$top/fusefs/policy.c"
+	exec "$out/slotsim" "$@"
+	;;
+esac
 "$cc" "${cflags[@]}" -o "$out/cb" "$here/cb.c" -lpthread
 
 peers=${BENCH_PEERS:-$b/peers}

@@ -200,7 +200,8 @@ test_every_package_is_known_to_apt_here()
 	local line name found
 
 	command -v apt-cache >/dev/null || skip "no apt here"
-	apt-cache show libc6-dev >/dev/null 2>&1 || skip "apt has no lists"
+	apt-cache pkgnames | sort >known
+	grep -qx libc6-dev known || skip "apt has no lists"
 	# the script's own table, without the kernel this machine happens to run
 	sed -n 's/^\t\t\(build\|test\|vm\) \([^ ]*\) .*/\2/p' \
 		"$HELPERS/install-deps" >names
@@ -208,7 +209,7 @@ test_every_package_is_known_to_apt_here()
 	while read -r line; do
 		found=
 		for name in ${line//|/ }; do
-			! apt-cache show "$name" >/dev/null 2>&1 || found=1
+			! grep -qx "$name" known || found=1
 		done
 		[ -n "$found" ] || die "apt does not know $line"
 	done <names

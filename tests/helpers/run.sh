@@ -6,12 +6,14 @@
 #
 # A file holds functions test_<behaviour>. Each runs in a shell of its own,
 # with -eu, in an empty folder $WORK and, if run by root, in private mount and
-# pid namespaces, so that nothing outlives it. Exit code 77 = skipped.
+# pid namespaces, so that nothing outlives it. What costs time to make may be
+# kept for others in $SHARED. Exit code 77 = skipped.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 base=$(mktemp -d "${TMPDIR:-/var/tmp}/k80-helpers.XXXXXX")
 chmod 755 "$base"
+mkdir "$base/shared"
 trap 'rm -rf --one-file-system "$base"' EXIT
 n_pass=0
 n_fail=0
@@ -26,7 +28,7 @@ run_one()
 
 	mkdir "$base/work"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	(cd "$base/work" && WORK=$base/work exec timeout -k 5 120 \
+	(cd "$base/work" && WORK=$base/work SHARED=$base/shared exec timeout -k 5 120 \
 		"${namespace[@]}" bash -euc '. "$1"; . "$2"; "$3"' test \
 		"$here/lib.sh" "$here/$1" "$2") \
 		>"$base/log" 2>&1 </dev/null

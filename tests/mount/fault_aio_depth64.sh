@@ -10,10 +10,11 @@ exec 3>"$(die 0)/ctl"
 echo lease >&3
 pids=()
 for d in 1 2; do
+	# without the lease's descriptor, which ends with its last copy
 	fio --name=aio --filename="$(die "$d" | sed 's/:/\\:/g')/vram" --rw=randread \
 		--bs=4k --direct=1 --ioengine=libaio --iodepth=64 \
 		--size=16M --number_ios=512 --allow_file_create=0 \
-		--output="$W/fio$d" &
+		--output="$W/fio$d" 2>"$W/err$d" 3>&- &
 	pids+=($!)
 done
 for ((i = 0; i < 100; i++)); do
@@ -27,5 +28,5 @@ exec 3>&-
 wait_status 0 hold none 1000
 [ $(($(now_ms) - start)) -lt 1500 ] || fail "the lease ended late"
 for p in "${pids[@]}"; do
-	wait "$p"
+	wait "$p" || fail "fio: $(cat "$W"/err*)"
 done

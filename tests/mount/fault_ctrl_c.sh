@@ -11,7 +11,7 @@ interrupted() {
 	local start pid
 	/usr/bin/python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' "$@" >"$W/out" 2>"$W/log" &
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" <&0 >"$W/out" 2>"$W/log" &
 	pid=$!
 	sleep 0.5
 	kill -0 $pid || fail "did not wait: $*: $(cat "$W/log")"

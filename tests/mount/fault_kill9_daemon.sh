@@ -7,7 +7,7 @@
 need_sim "memory that outlives the daemon in a folder"
 mkdir "$W/dies"
 VRAM=1G mount_sim "sim_dir=$W/dies"
-random_file "$W/in" 32M
+random_file "$W/in" $((32 << 20))
 
 for d in 0 1 2; do
 	dd if="$W/in" of="$(die $d)/vram" bs=1M seek=$((d * 100)) \
@@ -17,8 +17,12 @@ pids=()
 for d in 3 4 5; do
 	dd if=/dev/zero of="$(die $d)/vram" bs=1M status=none 2>>"$W/err" &
 	pids+=($!)
-	(while head -c 64M "$(die $d)/vram" | sha256sum >"$W/log$d"; do :; done) \
-		2>>"$W/err" &
+	(
+		while head -c 64M "$(die $d)/vram" | sha256sum >"$W/log$d"; do
+			:
+		done
+		exit 1
+	) 2>>"$W/err" &
 	pids+=($!)
 done
 ctl 0 pin wait=10000

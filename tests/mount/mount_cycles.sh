@@ -11,7 +11,7 @@ files() {
 	find "$W" -mindepth 1 | sort
 }
 opts=backend=$K80FS_BACKEND
-[ "$K80FS_BACKEND" != sim ] || opts+=,sim_vram=64M,sim_ctl=$W/sock
+[ "$K80FS_BACKEND" != sim ] || opts+=,sim_vram=64M
 : >"$W/log"
 : >"$W/umount.err"
 before=$(files)
@@ -19,7 +19,8 @@ mounts_before=$(wc -l </proc/self/mountinfo)
 connections=$(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 | wc -l)
 fds=$(ls /proc/$$/fd | wc -l)
 for ((i = 0; i < cycles; i++)); do
-	"$K80FS" -o "$opts" "$W/a"
+	# the daemon before may still be on its way out
+	"$K80FS" -o "${opts/sim_vram/sim_ctl=$W/sock$i,sim_vram}" "$W/a"
 	head -c 10 "$W/a/die$((i % 2))/vram" >"$W/log"
 	echo acquire >"$W/a/die0/ctl"
 	if [ $((i % 2)) = 0 ]; then

@@ -102,7 +102,8 @@ run_one() {
 	*)
 		# one write, so that scripts beside it do not cut in
 		echo "not ok $name ($took s, exit code $rc)
-$(sed 's/^/    /' "$base/$name.log" | tail -40)"
+$(sed 's/^/    /' "$base/$name.log" | cut -c1-300 | head -15)
+$(sed 's/^/    /' "$base/$name.log" | cut -c1-300 | tail -n +16 | tail -25)"
 		;;
 	esac
 }

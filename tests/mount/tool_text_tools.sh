@@ -17,8 +17,8 @@ cmp -n 3000000 "$W/in" "$v"
 busybox cmp -n 3000000 "$W/in" "$v"
 printf x | dd of="$v" bs=1 seek=1234567 conv=notrunc status=none
 if [ "$(dd if="$W/in" bs=1 skip=1234567 count=1 status=none)" != x ]; then
-	expect_equal "$(cmp -n 3000000 "$W/in" "$v" | grep -o 'byte [0-9]*')" \
-		"byte 1234568" "cmp"
+	cmp -l -n 3000000 "$W/in" "$v" >"$W/log" || [ $? = 1 ]
+	expect_equal "$(awk '{ print $1 }' "$W/log")" 1234568 "cmp -l"
 fi
 expect_equal "$(xxd -p -l 7 -s $((CAP - 7)) "$v")" 74686520656e64 "xxd"
 expect_equal "$(busybox xxd -p -l 7 -s $((CAP - 7)) "$v")" 74686520656e64

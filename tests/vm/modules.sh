@@ -5,7 +5,7 @@
 #   modules.sh 6.1|6.12...
 #
 # Each kernel gets copies of the sources under build/vm, so that two builds
-# never mix. Extra make arguments of bar_swap: $KMOD_MAKE.
+# never mix. $KMOD: another source folder; $KMOD_MAKE: more make arguments.
 set -euo pipefail
 
 vm=$(cd "$(dirname "$0")" && pwd)
@@ -29,5 +29,5 @@ for kernel; do
 	rel=$(cat "$cache/kernel-$kernel/release")
 	build "$vm/guest/mod" "$build/mod-$rel" "$kernel"
 	# shellcheck disable=SC2086 # words
-	build "$top/kmod" "$build/kmod-$rel" "$kernel" ${KMOD_MAKE:-}
+	build "${KMOD:-$top/kmod}" "$build/kmod-$rel" "$kernel" ${KMOD_MAKE:-}
 done

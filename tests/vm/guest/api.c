@@ -119,7 +119,7 @@ static void bad_calls_are_refused(void)
 	say_is(bs_info(fd, 99, &i), -ENODEV, "DIE_INFO of no die");
 	say_is(bs_check(fd, 99, &c), -ENODEV, "CHECK of no die");
 	say_is(call(_IO(BAR_SWAP_IOC_TYPE, 99), NULL), -ENOTTY, "unknown number");
-	say_is(call(_IOR(BAR_SWAP_IOC_TYPE, 1, uint64_t), &i), -ENOTTY,
+	say_is(call(_IOR(BAR_SWAP_IOC_TYPE, 1, uint64_t), &i), -EINVAL,
 	       "right number, wrong size");
 	say_is(call(BAR_SWAP_QUERY, NULL), -EFAULT, "NULL");
 	say_is(call(BAR_SWAP_ACQUIRE, (void *)8), -EFAULT, "wild pointer");

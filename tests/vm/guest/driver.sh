@@ -31,7 +31,7 @@ after()
 	for die in 0 1 2 3 4 5; do
 		"$G/rigctl" $die heal >/dev/null
 	done
-	if dmesg | sed "1,/RIG: job $1/d" | grep -E "$BAD"; then
+	if dmesg | sed "0,/RIG: job $1/d" | grep -E "$BAD"; then
 		echo "not ok nothing bad in the kernel log"
 	else
 		echo "ok nothing bad in the kernel log"
@@ -65,7 +65,7 @@ while read -r n job limit; do
 		after "$job" 2>&1
 		echo "# from $start to $(cut -d' ' -f1 /proc/uptime) s"
 	} >"$OUT/$job.log"
-	dmesg -c | sed "1,/RIG: job $job/d" >"$OUT/$job.dmesg"
+	dmesg -c | sed "0,/RIG: job $job/d" >"$OUT/$job.dmesg"
 	touch "$OUT/$job.done"
 	echo "RIG: job $job done"
 	# nothing that follows would mean anything

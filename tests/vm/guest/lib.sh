@@ -81,7 +81,7 @@ unload()
 # the kernel's log of this job
 klog()
 {
-	dmesg | sed "1,/RIG: job $JOB\$/d"
+	dmesg | sed "0,/RIG: job $JOB\$/d"
 }
 
 # config space of all dies and ports, BYTES of each, without status fields

@@ -21,7 +21,7 @@ refused()
 	fi
 	loud $n
 	echo "ok $what: refused"
-	check_like "$what: says why" "$(dmesg | sed "1,/RIG: slot $n\$/d")" \
+	check_like "$what: says why" "$(dmesg | sed "0,/RIG: slot $n\$/d")" \
 		"$pattern"
 }
 

@@ -9,7 +9,7 @@ quiet 1
 check_is "a dry acquire of die 3 succeeds" "$(bs acquire 3 dry)" ok
 loud 1
 check_is "die 0 is still in" "$(bs query)" 0
-log=$(dmesg | sed '1,/RIG: dry$/d')
+log=$(dmesg | sed '0,/RIG: dry$/d')
 check_like "the log has the die's BAR1" "$log" "${DIES[3]}.*dry run.*0x18 <- 0x0*c"
 check_like "the window of its port" "$log" '0000:06:10.0.*dry run.*0x24 <- 0x'
 check_like "the window of the root port" "$log" \
@@ -27,5 +27,5 @@ check_is "an acquire then succeeds" "$(bs acquire 3)" ok
 loud 2
 check_is "with nothing in the slot" "$(bs query)" none
 check_like "and its writes in the log" \
-	"$(dmesg | sed '1,/RIG: dry load$/d')" "${DIES[3]}.*dry run"
+	"$(dmesg | sed '0,/RIG: dry load$/d')" "${DIES[3]}.*dry run"
 check "unloads" unload
