@@ -164,6 +164,7 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 		}
 	}
 	p->draining = true;
+	keep.wake = POLICY_NEVER;
 	if (d->running)
 		return keep;
 	return switch_away(p);

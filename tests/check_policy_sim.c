@@ -89,7 +89,7 @@ static void client_start(struct client *c)
 {
 	support_assert(policy_may_run(&sim.p, c->die));
 	support_assert(sim.swap_end == 0);
-	policy_start(&sim.p, c->die);
+	policy_start(&sim.p, c->die, false);
 	c->state = RUNNING;
 	c->at = sim.now + 1 + roll(c->work);
 }
@@ -104,7 +104,7 @@ static void client_event(struct client *c)
 	} else if (policy_may_run(&sim.p, c->die)) {
 		client_start(c);
 	} else {
-		policy_wait(&sim.p, c->die, sim.now);
+		policy_wait(&sim.p, c->die, sim.now, false);
 		c->state = WAITING;
 		c->at = sim.now;
 	}
@@ -139,7 +139,7 @@ static void sim_decide(void)
 		sim.longest_wait = sim.now - c->at > sim.longest_wait
 					   ? sim.now - c->at
 					   : sim.longest_wait;
-		policy_unwait(&sim.p, c->die);
+		policy_unwait(&sim.p, c->die, false);
 		client_start(c);
 	}
 }
@@ -373,13 +373,13 @@ static void random_event(void)
 	switch (roll(9)) {
 	case 0:
 	case 1:
-		policy_wait(&sim.p, die, sim.now);
+		policy_wait(&sim.p, die, sim.now, false);
 		model.waiting[die]++;
 		break;
 	case 2:
 		if (!model.waiting[die])
 			break;
-		policy_unwait(&sim.p, die);
+		policy_unwait(&sim.p, die, false);
 		model.waiting[die]--;
 		break;
 	case 3:
@@ -388,7 +388,7 @@ static void random_event(void)
 			break;
 		/* never while the slot is being programmed */
 		support_assert(sim.swap_die < 0);
-		policy_start(&sim.p, die);
+		policy_start(&sim.p, die, false);
 		model.running[die]++;
 		break;
 	case 5:

@@ -22,6 +22,7 @@
 	X(node)        \
 	X(policy)      \
 	X(policy_sim)  \
+	X(policy_visit) \
 	X(status)
 /* clang-format on */
 
