@@ -56,12 +56,16 @@ CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(B)/tests/support.o \
-	$(B)/tests/mock_ioctl.o
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
+	tests/support.c tests/mock_ioctl.c tests/mock_clock.c \
+	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
 # what the unit tests stand in for
-CHECK_WRAP := -Wl,--wrap=ioctl -Wl,--wrap=fallocate -Wl,--wrap=mremap
-# everything of the daemon the unit tests link: all that knows no FUSE
-UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ))
+CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
+	clock_gettime getuid geteuid getgid getgrnam)
+# everything of the daemon the unit tests link: all that knows no FUSE, and
+# the command line
+UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
+	$(B)/fusefs/options.o
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
@@ -83,7 +87,8 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUSE_SRC:%.c=$(B)/%.o): override CFLAGS += $(FUSE_CFLAGS)
+$(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/check_options.o: \
+	override CFLAGS += $(FUSE_CFLAGS)
 $(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
 
 $(B)/libbarswap.a: $(LIB_OBJ)
@@ -107,7 +112,7 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)

@@ -49,7 +49,7 @@ static int condition_errno(const struct bs_info *info)
 	if (!info->alive || info->state == BS_STATE_DEAD ||
 	    info->state == BS_STATE_NO_VRAM)
 		return -EIO;
-	if (info->bar1_mode == BS_MODE_VIRTUAL)
+	if (info->bar1_mode == BS_MODE_VIRTUAL || *info->driver)
 		return -EBUSY;
 	return 0;
 }

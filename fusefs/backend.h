@@ -117,7 +117,7 @@ void backend_rest(struct backend *be, unsigned int die);
  * @off: from the start of its memory; [@off, @off + @len) is inside it
  *
  * Return: 0; -EINVAL range; -EIO the die does not answer; -EAGAIN it was taken
- * out meanwhile; -EBUSY BAR1 is virtual. On error @buf holds no data.
+ * out meanwhile; -EBUSY BAR1 is virtual, or a driver is bound. On error @buf holds no data.
  */
 int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 		 size_t len);

@@ -12,13 +12,35 @@
 #include "copy.h"
 #include "guard.h"
 
-/* All but @bound is immutable after open; @bound is the slot thread's. */
+/*
+ * Immutable after open but for @bound, the slot thread's, and the mappings
+ * that could not be made at open: a bind makes them before the first copy.
+ */
 struct slot {
 	bs_context *ctx;
 	const struct copy_ops *copy;
 	char *vram[BACKEND_MAX_DIES];
 	int bound; /* die that may hold unsynced writes, -1 for none */
 };
+
+/*
+ * A die whose memory is not initialised (-EIO) cannot be mapped; nothing is
+ * copied from or to it in that state.
+ */
+static int map_vram(struct slot *s, unsigned int die)
+{
+	void *addr;
+	size_t len;
+	int ret;
+
+	if (s->vram[die])
+		return 0;
+	ret = bs_vram(s->ctx, (int)die, &addr, &len);
+	if (ret)
+		return ret == -EIO ? 0 : ret;
+	s->vram[die] = addr;
+	return 0;
+}
 
 static int slot_open(struct backend *be, const char *device,
 		     enum copy_mem mem)
@@ -40,13 +62,9 @@ static int slot_open(struct backend *be, const char *device,
 	s->copy = copy_select(mem);
 	be->n_dies = bs_num_dies(s->ctx);
 	for (unsigned int die = 0; die < be->n_dies; die++) {
-		void *addr;
-		size_t len;
-
-		ret = bs_vram(s->ctx, (int)die, &addr, &len);
+		ret = map_vram(s, die);
 		if (ret)
 			goto out_bs_free;
-		s->vram[die] = addr;
 	}
 	be->copy_name = s->copy->name;
 	be->priv = s;
@@ -142,7 +160,7 @@ static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 			return -EAGAIN;
 	}
 	s->bound = ret ? bs_active_die(s->ctx) : (int)die;
-	return ret;
+	return ret ? ret : map_vram(s, die);
 }
 
 static int slot_unbind(struct backend *be, unsigned int die)

@@ -106,7 +106,7 @@ void copy_words_zero(void *dst, size_t len)
 
 static void full_fence(void)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__sync_synchronize();
 }
 
 /* plain stores to write-combined memory are no more ordered than others */

@@ -166,6 +166,10 @@ void fs_vram_copy(fuse_req_t req, struct fs_file *in, off_t off_in,
 	call->io.dst = &out->io;
 	call->io.dst_off = to;
 	call->io.req.nowait = in->io.nowait || out->io.nowait;
+	/* The kernel locks the destination until we answer: whoever holds its
+	 * die could not write to it while the copy waits for that hold. After
+	 * EXDEV the kernel copies by reading and writing, without the lock. */
+	call->io.req.gives_way = !call->io.req.nowait;
 	call->ino = out->node->ino;
 	call->reply = reply_count;
 	fs_call_arm(call);

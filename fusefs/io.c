@@ -104,6 +104,8 @@ static int step_zero(struct io *io)
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_zero(eng->be, io->die, die_off(io->file, io->off) + io->done,
 			   n);
+	if (!ret && io->file && io->file->sync)
+		ret = backend_sync(eng->be, io->die);
 	readahead_touch(&eng->ra, io->die);
 	if (ret)
 		return ret;
@@ -172,6 +174,11 @@ static int step_copy(struct io *io)
 			at += n;
 	}
 	if (is_writing) {
+		if (at && io->dst->sync && (!ret || ret == -EINTR)) {
+			int err = backend_sync(eng->be, io->die);
+
+			ret = err ? err : ret;
+		}
 		readahead_touch(&eng->ra, io->die);
 		io->done = at;
 		return ret;

@@ -209,8 +209,10 @@ static void engine_stop(struct fs *fs)
 	pool_stop(fs->io.pool);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
-	if (!ret)
-		backend_close(&fs->be);
+	if (ret)
+		return;
+	sched_free(fs->io.sched);
+	backend_close(&fs->be);
 }
 
 static int mount_and_serve(struct fs *fs, struct fuse_args *args)

@@ -12,6 +12,7 @@ void policy_init(struct policy *p)
 	p->swapping_to = -1;
 	p->visit_to = -1;
 	p->visit_from = -1;
+	p->only = -1;
 }
 
 static uint64_t at_least(uint64_t v, uint64_t floor)
@@ -125,7 +126,8 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	if (p->active < 0) {
 		struct policy_step step = keep;
 
-		step.die = longest_waiting(p, -1);
+		/* a held die that was lost comes back, asked for or not */
+		step.die = p->only >= 0 ? p->only : longest_waiting(p, -1);
 		if (step.die < 0)
 			return keep;
 		step.action = POLICY_SWAP;

@@ -56,6 +56,7 @@ enum policy_evict {
  * @swapping_to: die whose swap in is under way, -1 for none
  * @draining:    @active starts no new request
  * @held:        a pin or lease keeps @active in
+ * @only:        the die that a hold lets into a vacant slot, -1 for any
  * @evict:       what must happen as soon as the requests of @active are done,
  *               whatever its slice and hold
  * @slice_end:   when @active may be made to give way
@@ -73,6 +74,7 @@ struct policy {
 	int swapping_to;
 	bool draining;
 	bool held;
+	int only;
 	enum policy_evict evict;
 	uint64_t slice_end;
 	uint64_t swap_ns;

@@ -21,7 +21,10 @@ void sched_wake(struct sched *s)
 /* Time blocked by holds so far: the clock of the wait= timeouts. */
 uint64_t sched_blocked_clock_locked(const struct sched *s, uint64_t now)
 {
-	return s->blocked_ns + (s->blocked_since ? now - s->blocked_since : 0);
+	/* a hold may have begun after the caller looked at its watch */
+	bool runs = s->blocked_since && now > s->blocked_since;
+
+	return s->blocked_ns + (runs ? now - s->blocked_since : 0);
 }
 
 /* Starts or stops that clock after a change of the holds. */
@@ -32,6 +35,7 @@ void sched_clock_locked(struct sched *s, uint64_t now)
 	s->blocked_ns = sched_blocked_clock_locked(s, now);
 	s->blocked_since = blocks ? now : 0;
 	s->policy.held = s->hold_die >= 0;
+	s->policy.only = s->hold_die;
 }
 
 /* Whether a hold of another die, or another process, keeps @die out. */
@@ -117,15 +121,20 @@ int sched_try(struct sched *s, struct sched_req *req)
 	if (s->is_stopping) {
 		ret = -ENODEV;
 	} else if (req->op == SCHED_SYNC) {
-		/* a drain waits for it like for a copy */
-		if (s->policy.active == req->die) {
-			policy_start(&s->policy, (unsigned int)req->die, false);
+		if (s->policy.swapping_to >= 0) {
+			ret = -EAGAIN;
+		} else if (s->policy.active == req->die) {
+			/* a drain waits for it like for a copy */
+			policy_start(&s->policy, (unsigned int)req->die,
+				     false);
 			ret = 0;
-		} else if (s->policy.swapping_to < 0) {
+		} else {
 			ret = SCHED_NOTHING;
 		}
 	} else if (req->op == SCHED_RELEASE) {
 		ret = -EAGAIN;
+	} else if (req->gives_way && sched_blocks_locked(s, req->die)) {
+		ret = -EXDEV;
 	} else if (req->nowait && sched_blocks_locked(s, req->die)) {
 		ret = -EBUSY;
 		sched_note_locked(s, req, ret);
@@ -153,6 +162,11 @@ void sched_park(struct sched *s, struct sched_req *req)
 
 	req->is_started = false;
 	sched_take(&s->lock);
+	if (s->is_stopping) {
+		sched_leave(&s->lock);
+		req->resume(req, -ENODEV);
+		return;
+	}
 	req->deadline = sched_blocked_clock_locked(s, now) + req->wait_ns;
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC) {
 		list_add(&s->control, req);
@@ -319,11 +333,14 @@ int sched_stop(struct sched *s)
 	 * end of the process interrupts the call. */
 	clock_gettime(CLOCK_REALTIME, &patience);
 	patience.tv_sec += 2;
-	if (pthread_timedjoin_np(s->slot_thread, NULL, &patience))
-		return -EBUSY;
+	return pthread_timedjoin_np(s->slot_thread, NULL, &patience) ? -EBUSY :
+								       0;
+}
+
+void sched_free(struct sched *s)
+{
 	close(s->event_fd);
 	pthread_cond_destroy(&s->job_wake);
 	pthread_mutex_destroy(&s->lock.mutex);
 	free(s);
-	return 0;
 }

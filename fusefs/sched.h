@@ -51,6 +51,7 @@ struct sched_hold {
  * @small:   IO: few enough bytes to interrupt another die's slice, see
  *           policy_is_small()
  * @nowait:  -EBUSY instead of waiting for another's hold to end
+ * @gives_way: -EXDEV instead of waiting for another's hold to end
  * @wait_ns: how long a hold of another die may block it
  * @pid:     who asks, for PIN and LEASE; @comm: its name
  * @hold:    LEASE: where the lease is kept
@@ -63,6 +64,7 @@ struct sched_req {
 	int die;
 	bool small;
 	bool nowait;
+	bool gives_way;
 	uint64_t wait_ns;
 	pid_t pid;
 	char comm[SCHED_COMM_LEN];
@@ -89,22 +91,31 @@ int sched_start(struct sched **out, struct backend *be,
 		void (*changed)(void *arg), void *arg);
 
 /**
- * sched_stop() - parked requests get -ENODEV; the die that is in stays in
- * Return: 0; -EBUSY a reset still runs and keeps the backend in use.
+ * sched_stop() - end the threads; the die that is in stays in
+ *
+ * Parked requests get -ENODEV, and so do later ones. What runs may go on and
+ * calls sched_put() as ever.
+ *
+ * Return: 0; -EBUSY a reset still runs: neither sched_free() nor
+ * backend_close() may be called.
  */
 int sched_stop(struct sched *s);
+
+/** sched_free() - after sched_stop(), once nothing runs any more */
+void sched_free(struct sched *s);
 
 /**
  * sched_try() - run it now if that needs no wait
  *
  * Return: 0: IO, SYNC: the die is in until sched_put(); others: done.
  * SCHED_NOTHING: SYNC of a die that is out. -EAGAIN: call sched_park().
- * -EBUSY: @nowait and another die is held. -ENODEV: stopping.
+ * -EBUSY: @nowait and another die is held. -EXDEV: @gives_way, likewise.
+ * -ENODEV: stopping.
  */
 int sched_try(struct sched *s, struct sched_req *req);
 
 /** sched_park() - wait; resume() is called sooner or later, maybe at once.
- * Its results: 0, SCHED_NOTHING, -EBUSY, -ETIMEDOUT (a hold outlasted
+ * Its results: 0, SCHED_NOTHING, -EBUSY, -EXDEV, -ETIMEDOUT (a hold outlasted
  * @wait_ns), -EINTR, -ENODEV, and what backend_bind() says. */
 void sched_park(struct sched *s, struct sched_req *req);
 

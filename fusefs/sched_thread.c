@@ -72,6 +72,10 @@ static bool pick_expired(struct sched *s, struct sched_req *req, void *arg,
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC ||
 	    !sched_blocks_locked(s, req->die))
 		return false;
+	if (req->gives_way) {
+		*result = -EXDEV;
+		return true;
+	}
 	if (!req->nowait && clock < req->deadline)
 		return false;
 	*result = req->nowait ? -EBUSY : -ETIMEDOUT;
@@ -339,7 +343,8 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		p->evict = POLICY_REBIND;
 	wake = rest_locked(s, now);
 
-	if (s->foreign && s->job_state == JOB_IDLE && !anyone_waits_locked(s)) {
+	if (s->foreign && s->job_state == JOB_IDLE && s->hold_die < 0 &&
+	    !anyone_waits_locked(s)) {
 		s->foreign = false;
 		sched_clock_locked(s, now);
 	}

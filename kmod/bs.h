@@ -42,18 +42,18 @@
 #include "uapi/bar_swap.h"
 #include "window.h"
 
-#define BS_RELEASE	"1.0"
-#define BS_MAX_DEPTH	8 /* bridges above a die, the root port included */
-#define BS_MAX_IDS	16
-#define BS_CFG_DWORDS	16 /* the header every PCI function has */
+#define BS_RELEASE    "1.0"
+#define BS_MAX_DEPTH  8 /* bridges above a die, the root port included */
+#define BS_MAX_IDS    16
+#define BS_CFG_DWORDS 16 /* the header every PCI function has */
 
 /* GPU registers, offsets into BAR0. Source: envytools, nouveau. */
-#define BS_REG_BOOT	0x000000 /* chip id */
-#define BS_REG_PRAMIN	0x001700 /* VRAM address >> 16 of the window below */
-#define BS_REG_BAR1	0x001704 /* bit 31: BAR1 through the GPU's MMU */
-#define BS_BAR1_VM	BIT(31)
-#define BS_PRAMIN	0x700000 /* 1 MiB of VRAM */
-#define BS_PRAMIN_END	0x800000
+#define BS_REG_BOOT   0x000000 /* chip id */
+#define BS_REG_PRAMIN 0x001700 /* VRAM address >> 16 of the window below */
+#define BS_REG_BAR1   0x001704 /* bit 31: BAR1 through the GPU's MMU */
+#define BS_BAR1_VM    BIT(31)
+#define BS_PRAMIN     0x700000 /* 1 MiB of VRAM */
+#define BS_PRAMIN_END 0x800000
 
 /* A resource as found at load. */
 struct bs_res {
@@ -92,7 +92,7 @@ struct bs_bridge {
 	struct list_head node; /* chain->bridges */
 	struct bs_dev dev;
 	bool is_root;
-	bool is_open; /* its windows may forward. slot->lock */
+	bool is_open; /* its windows may forward. rescan lock + map_lock */
 };
 
 /**
@@ -242,8 +242,10 @@ int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
 
 /**
  * bs_cfg_command() - change bits of COMMAND of a die
- * @clear: bits to clear; nothing is written if none of them and all of
- * @set:   are there already
+ * @clear: bits to clear
+ * @set:   bits to set
+ *
+ * Always writes: what reads as off may only be a write that was lost.
  *
  * Return: 0; -EIO as bs_cfg_write().
  */
@@ -377,9 +379,10 @@ void bs_drop_place(struct bs_slot *slot);
 
 /* restore.c */
 
-/* Remember registers and resources; forbid the core to power it down. */
-void bs_keep(struct bs_dev *dev);
-void bs_unkeep(struct bs_dev *dev);
+/* Forbid the core to power a device down. */
+void bs_hold_power(struct bs_dev *dev);
+
+/* Remember registers and resources of all; no powering down. */
 void bs_keep_all(struct bs_slot *slot);
 void bs_unkeep_all(struct bs_slot *slot);
 
@@ -408,9 +411,9 @@ void bs_restore_all(struct bs_slot *slot);
  * Return: 0; -EBUSY not within 75 s, or NOWAIT; -ERESTARTNOHAND a signal.
  */
 int bs_hw_lock(struct bs_slot *slot, u32 dies, unsigned int flags);
-#define BS_HW_NOWAIT	BIT(0)
-#define BS_HW_SIGNALS	BIT(1) /* a signal ends the wait */
-#define BS_HW_ANYWAY	BIT(2) /* after 75 s go on with what could be had */
+#define BS_HW_NOWAIT  BIT(0)
+#define BS_HW_SIGNALS BIT(1) /* a signal ends the wait */
+#define BS_HW_ANYWAY  BIT(2) /* after 75 s go on with what could be had */
 void bs_hw_unlock(struct bs_slot *slot, u32 dies);
 
 /* chain.c */
@@ -428,6 +431,7 @@ int bs_chain_enable(struct bs_die *die);
 
 /**
  * bs_chain_disable() - take a die out of the slot
+ * @is_quiet: an earlier error is the one to keep
  *
  * Goes on after an error: what can be closed is closed. A die that is gone is
  * not touched, its surviving bridges are.
@@ -453,12 +457,20 @@ int bs_chain_sweep(struct bs_die *die);
 /* Do the registers of a die look as after a reset? */
 bool bs_die_was_reset(struct bs_die *die);
 
+/* A register that does not read as we left it; reg 0: none. */
+struct bs_change {
+	int reg;
+	u32 wanted;
+	u32 got;
+};
+
 /**
  * bs_chain_is_intact() - is the die that is in still programmed as we left it
+ * @change: set to the first register that is not
  *
  * COMMAND, BAR0 and both halves of BAR1: four config reads.
  */
-bool bs_chain_is_intact(struct bs_die *die);
+bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 
 /* Close both windows of a port; an error is added to @ret if that is 0. */
 void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret);
@@ -484,7 +496,7 @@ void bs_unclaim_all(struct bs_die *die);
 
 /* quiesce.c */
 
-#define BS_SLOT_BARS	3
+#define BS_SLOT_BARS 3
 extern const int bs_slot_bars[BS_SLOT_BARS];
 u64 bs_slot_bar_addr(const struct bs_slot *slot, int bar);
 u64 bs_slot_bar_size(const struct bs_slot *slot, int bar);
@@ -526,20 +538,37 @@ void bs_reset_exit(struct bs_slot *slot); /* waits for one under way */
  */
 int bs_reset_run(struct bs_die *die, bool counts);
 
+/* acquire.c */
+
+int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
+		    bool nowait);
+
 /* slot.c */
 
 void bs_slot_init(struct bs_slot *slot);
-int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
-		    bool nowait);
+struct bs_die *bs_slot_die(struct bs_slot *slot, u32 id); /* or NULL */
 int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait);
 int bs_slot_unlease(struct bs_client *client, u32 die_id);
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check);
 
+/*
+ * map_lock for write, with every user mapping of the die that is in zapped and
+ * the slot told as vacant; and back, telling who is in.
+ */
+void bs_slot_lock_map(struct bs_slot *slot);
+void bs_slot_unlock_map(struct bs_slot *slot);
+
+/* What is in leaves. map_lock held for write, hardware locked. */
+void bs_slot_take_out_locked(struct bs_slot *slot);
+
+/* Does a driver keep @die (NULL: no) where it is? @wanted gets the reason. */
+bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted);
+
 /* Zap every user mapping of the die that is in. map_lock held for write. */
 void bs_slot_revoke_locked(struct bs_slot *slot);
 
-/* Take out whatever is in. Caller holds slot->lock; may wait 75 s. */
-int bs_slot_vacate(struct bs_slot *slot);
+/* Take out whatever is in. Caller holds slot->lock; @how as bs_hw_lock(). */
+int bs_slot_vacate(struct bs_slot *slot, unsigned int how);
 
 /* Vacate and put everything back, once. Caller holds slot->lock. */
 void bs_slot_restore(struct bs_slot *slot);

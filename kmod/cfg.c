@@ -7,13 +7,12 @@
 
 #include "bs.h"
 
-#define BAR_REG(i)	(PCI_BASE_ADDRESS_0 + 4 * (i))
-#define ROM_MASK	(PCI_ROM_ADDRESS_MASK | PCI_ROM_ADDRESS_ENABLE)
+#define BAR_REG(i) (PCI_BASE_ADDRESS_0 + 4 * (i))
+#define ROM_MASK   (PCI_ROM_ADDRESS_MASK | PCI_ROM_ADDRESS_ENABLE)
 /* Cache line size and latency timer; header type is read-only, BIST not ours. */
-#define TIMERS_MASK	0x0000ffffu
+#define TIMERS_MASK         0x0000ffffu
 #define INTERRUPT_LINE_MASK 0x000000ffu
-#define COMMAND_MASK                                         \
-	(PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER)
+#define COMMAND_MASK        (PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER)
 
 #ifdef BS_FAULT_INJECTION
 /*
@@ -125,12 +124,12 @@ static int write_command(const struct bs_cfg *c, u16 val, u16 mask)
 
 int bs_cfg_command(const struct bs_cfg *c, u16 clear, u16 set)
 {
-	u16 cur = bs_cfg_read(&c->die->dev, PCI_COMMAND);
-	u16 val = (cur & ~clear) | set;
+	u32 cur = bs_cfg_read(&c->die->dev, PCI_COMMAND);
 
-	if (cur == val)
-		return 0;
-	return write_command(c, val, clear | set);
+	/* All-ones is no value to keep bits of. */
+	if (cur == ~0u)
+		cur = 0;
+	return write_command(c, (cur & ~clear) | set, clear | set);
 }
 
 int bs_cfg_window(const struct bs_cfg *c, struct bs_bridge *br,
@@ -147,8 +146,7 @@ int bs_cfg_window(const struct bs_cfg *c, struct bs_bridge *br,
 	 */
 	if (is_64)
 		ret = bs_cfg_write(c, &br->dev, PCI_PREF_LIMIT_UPPER32, 0, ~0u);
-	err = bs_cfg_write(c, &br->dev, PCI_MEMORY_BASE, w->mem,
-			   BS_WINDOW_MASK);
+	err = bs_cfg_write(c, &br->dev, PCI_MEMORY_BASE, w->mem, BS_WINDOW_MASK);
 	ret = ret ?: err;
 	err = bs_cfg_write(c, &br->dev, PCI_PREF_MEMORY_BASE, w->pref | type,
 			   BS_WINDOW_MASK);
@@ -200,8 +198,7 @@ int bs_cfg_zero_bars(const struct bs_cfg *c)
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
 		u32 lo = bs_cfg_read(&c->die->dev, BAR_REG(i));
 
-		err = settle_reg(c, BAR_REG(i), 0,
-				 is_high ? ~0u : BS_BAR_MASK);
+		err = settle_reg(c, BAR_REG(i), 0, is_high ? ~0u : BS_BAR_MASK);
 		ret = ret ?: err;
 		is_high = !is_high && is_64bit_bar(lo);
 	}
@@ -263,13 +260,11 @@ int bs_cfg_restore_die(const struct bs_cfg *c)
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
 		u32 val = cfg[BAR_REG(i) / 4];
 
-		err = settle_reg(c, BAR_REG(i), val,
-				 is_high ? ~0u : BS_BAR_MASK);
+		err = settle_reg(c, BAR_REG(i), val, is_high ? ~0u : BS_BAR_MASK);
 		ret = ret ?: err;
 		is_high = !is_high && is_64bit_bar(val);
 	}
-	err = settle_reg(c, PCI_ROM_ADDRESS, cfg[PCI_ROM_ADDRESS / 4],
-			 ROM_MASK);
+	err = settle_reg(c, PCI_ROM_ADDRESS, cfg[PCI_ROM_ADDRESS / 4], ROM_MASK);
 	ret = ret ?: err;
 	err = settle_reg(c, PCI_CACHE_LINE_SIZE, cfg[PCI_CACHE_LINE_SIZE / 4],
 			 TIMERS_MASK);
@@ -281,8 +276,7 @@ int bs_cfg_restore_die(const struct bs_cfg *c)
 
 int bs_cfg_restore_command(const struct bs_cfg *c)
 {
-	return write_command(c, c->die->dev.cfg[PCI_COMMAND / 4],
-			     COMMAND_MASK);
+	return write_command(c, c->die->dev.cfg[PCI_COMMAND / 4], COMMAND_MASK);
 }
 
 int bs_cfg_restore_bridge(const struct bs_cfg *c, struct bs_bridge *br)

@@ -75,11 +75,16 @@ void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret)
 		br->is_open = false;
 }
 
+static bool is_64bit(struct bs_die *die, int bar)
+{
+	return (die->bar_type[bar] & BS_BAR_TYPE) == BS_BAR_64BIT;
+}
+
 /* A BAR's place as the bus counts. */
 static u64 bar_bus_addr(struct bs_die *die, int bar)
 {
-	struct resource place = DEFINE_RES_MEM(
-		bs_slot_bar_addr(die->slot, bar), die->bar_size[bar]);
+	struct resource place = DEFINE_RES_MEM(bs_slot_bar_addr(die->slot, bar),
+					       die->bar_size[bar]);
 	struct pci_bus_region region;
 
 	pcibios_resource_to_bus(die->dev.pdev->bus, &region, &place);
@@ -101,8 +106,8 @@ static int program(const struct bs_cfg *c)
 		struct bs_bridge *br = die->path[k];
 		struct resource room[2] = {
 			DEFINE_RES_MEM(slot->nonpref.start,
-				       slot->nonpref.end -
-					       slot->nonpref.start + 1),
+				       slot->nonpref.end - slot->nonpref.start +
+					       1),
 			DEFINE_RES_MEM(slot->pref.start,
 				       slot->pref.end - slot->pref.start + 1),
 		};
@@ -250,23 +255,30 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet)
 	return ret;
 }
 
-bool bs_chain_is_intact(struct bs_die *die)
+static bool reads_as(struct bs_die *die, int reg, u32 wanted, u32 mask,
+		     struct bs_change *change)
 {
-	struct bs_dev *dev = &die->dev;
+	u32 got = bs_cfg_read(&die->dev, reg);
+
+	if (!((got ^ wanted) & mask))
+		return true;
+	*change = (struct bs_change){ .reg = reg, .wanted = wanted, .got = got };
+	return false;
+}
+
+bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change)
+{
 	u64 bar1 = bar_bus_addr(die, 1);
 
-	if (dev->is_gone || !(bs_cfg_read(dev, PCI_COMMAND) &
-			      PCI_COMMAND_MEMORY))
-		return false;
-	/* Low dwords with their type nibbles; the high one is all address. */
-	if (bs_cfg_read(dev, PCI_BASE_ADDRESS_0) !=
-	    (bar_bus_addr(die, 0) | die->bar_type[0]))
-		return false;
-	if (bs_cfg_read(dev, PCI_BASE_ADDRESS_1) !=
-	    (lower_32_bits(bar1) | die->bar_type[1]))
-		return false;
-	return (die->bar_type[1] & BS_BAR_TYPE) != BS_BAR_64BIT ||
-	       bs_cfg_read(dev, PCI_BASE_ADDRESS_2) == upper_32_bits(bar1);
+	/* An all-ones COMMAND has the bit too; the BARs then tell. */
+	return reads_as(die, PCI_COMMAND, PCI_COMMAND_MEMORY,
+			PCI_COMMAND_MEMORY, change) &&
+	       reads_as(die, PCI_BASE_ADDRESS_0, bar_bus_addr(die, 0),
+			BS_BAR_MASK, change) &&
+	       reads_as(die, PCI_BASE_ADDRESS_1, lower_32_bits(bar1),
+			BS_BAR_MASK, change) &&
+	       (!is_64bit(die, 1) || reads_as(die, PCI_BASE_ADDRESS_2,
+					      upper_32_bits(bar1), ~0u, change));
 }
 
 bool bs_die_was_reset(struct bs_die *die)

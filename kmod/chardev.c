@@ -130,8 +130,8 @@ static int do_check(struct bs_client *client, void __user *arg)
 static bool is_ours(unsigned int cmd)
 {
 	static const unsigned int ours[] = {
-		BAR_SWAP_QUERY,	   BAR_SWAP_ACQUIRE,  BAR_SWAP_RELEASE,
-		BAR_SWAP_VERSION,  BAR_SWAP_DIE_INFO, BAR_SWAP_UNLEASE,
+		BAR_SWAP_QUERY,   BAR_SWAP_ACQUIRE,  BAR_SWAP_RELEASE,
+		BAR_SWAP_VERSION, BAR_SWAP_DIE_INFO, BAR_SWAP_UNLEASE,
 		BAR_SWAP_CHECK,
 	};
 	int i;

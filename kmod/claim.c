@@ -17,7 +17,7 @@ static int claim(struct bs_die *die, struct bs_dev *dev, int i, u64 start,
 	res->flags = flags;
 	if (!pci_claim_resource(dev->pdev, i))
 		return 0;
-	bs_die_error(die, "%s: cannot claim %#llx-%#llx, something else is there",
+	bs_die_error(die, "%s: %#llx-%#llx: cannot claim it, something else is there",
 		     pci_name(dev->pdev), start, start + size - 1);
 	return -EIO;
 }
@@ -32,28 +32,31 @@ static int claim_bridge(struct bs_die *die, struct bs_bridge *br)
 	if (type == BS_WINDOW_64BIT)
 		flags |= IORESOURCE_MEM_64;
 	ret = claim(die, &br->dev, PCI_BRIDGE_MEM_WINDOW, slot->nonpref.start,
-		    slot->nonpref.end - slot->nonpref.start + 1,
-		    IORESOURCE_MEM);
+		    slot->nonpref.end - slot->nonpref.start + 1, IORESOURCE_MEM);
 	if (ret)
 		return ret;
-	return claim(die, &br->dev, PCI_BRIDGE_PREF_MEM_WINDOW,
-		     slot->pref.start, slot->pref.end - slot->pref.start + 1,
-		     flags);
+	return claim(die, &br->dev, PCI_BRIDGE_PREF_MEM_WINDOW, slot->pref.start,
+		     slot->pref.end - slot->pref.start + 1, flags);
 }
 
 /* Regions of a driver that left while its die was out. */
 static void free_leftover(struct bs_die *die)
 {
-	struct resource *res;
 	int i;
 
 	if (!die->has_leftover || die->has_driver)
 		return;
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		res = &die->dev.pdev->resource[i];
-		while (res->parent && res->child)
-			release_mem_region(res->child->start,
-					   resource_size(res->child));
+		struct resource *res = &die->dev.pdev->resource[i];
+		struct resource *child;
+
+		if (!res->parent)
+			continue;
+		while ((child = res->child)) {
+			release_mem_region(child->start, resource_size(child));
+			if (res->child == child)
+				break;
+		}
 	}
 	die->has_leftover = false;
 }
@@ -80,8 +83,7 @@ int bs_claim_all(struct bs_die *die)
 			flags |= IORESOURCE_PREFETCH;
 		if ((flags & BS_BAR_TYPE) == BS_BAR_64BIT)
 			flags |= IORESOURCE_MEM_64;
-		ret = claim(die, &die->dev, bar,
-			    bs_slot_bar_addr(die->slot, bar),
+		ret = claim(die, &die->dev, bar, bs_slot_bar_addr(die->slot, bar),
 			    die->bar_size[bar], flags);
 		if (ret)
 			return ret;
@@ -99,4 +101,3 @@ void bs_unclaim_all(struct bs_die *die)
 		bs_blank_bridge(die->path[k - 1]);
 	bs_hold_place(die->slot);
 }
-

@@ -39,8 +39,7 @@ static bool is_die(struct bs_slot *slot, const struct pci_dev *pdev)
 	u32 i;
 
 	for (i = 0; i < slot->n_dies; i++) {
-		if (slot->die[i]->dev.pdev == pdev &&
-		    !slot->die[i]->dev.is_gone)
+		if (slot->die[i]->dev.pdev == pdev && !slot->die[i]->dev.is_gone)
 			return true;
 	}
 	return false;
@@ -290,8 +289,8 @@ static int add_die(struct bs_slot *slot, struct pci_dev *pdev)
 	if (ret) {
 		if (ret != -ENOMEM)
 			pci_warn(pdev, "ignored: %s\n",
-				 ret == -ELOOP ? "too many bridges above it" :
-						 "no bridge above it");
+				 ret == -ELOOP ? "too many bridges above it"
+					       : "no bridge above it");
 		pci_dev_put(pdev);
 		kfree(die);
 		return ret == -ENOMEM ? ret : 0;

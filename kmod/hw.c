@@ -11,8 +11,8 @@
 #include "bs.h"
 
 /* A reset through sysfs of a die that never returns holds its lock 70 s. */
-#define HW_LOCK_MS	75000
-#define HW_RETRY_MS	10
+#define HW_LOCK_MS  75000
+#define HW_RETRY_MS 10
 
 static bool try_cfg(struct bs_dev *dev)
 {

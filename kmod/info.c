@@ -54,7 +54,7 @@ void bs_die_error(struct bs_die *die, const char *fmt, ...)
 	vscnprintf(text + n, sizeof(text) - n, fmt, args);
 	va_end(args);
 
-	pr_err_ratelimited("die %u %s: %s\n", die->id, die->info.bdf, text + n);
+	pr_err_ratelimited("die %u: %s\n", die->id, text + n);
 	spin_lock(&die->slot->info_lock);
 	strscpy(die->info.last_error, text, sizeof(die->info.last_error));
 	bs_info_event_locked(die->slot);
@@ -210,8 +210,7 @@ void bs_info_get(struct bs_client *client, struct bs_die *die,
 		if (lease->owner == client)
 			out->flags |= BS_DIE_F_LEASED_HERE;
 		out->holder_pid = pid_vnr(lease->pid);
-		strscpy(out->holder_comm, lease->comm,
-			sizeof(out->holder_comm));
+		strscpy(out->holder_comm, lease->comm, sizeof(out->holder_comm));
 	}
 	spin_unlock(&slot->info_lock);
 }

@@ -196,18 +196,18 @@ static int __init bar_swap_init(void)
 	ret = bs_reset_init(slot);
 	if (ret)
 		goto out_mmap;
-	slot->regs = ioremap(slot->geom.bar0,
-			     min_t(u64, bar0_size, BS_PRAMIN_END));
-	if (!slot->regs) {
-		ret = -ENOMEM;
-		goto out_reset;
-	}
 	ret = find_all();
 	if (ret)
 		goto out_forget;
+	slot->regs =
+		ioremap(slot->geom.bar0, min_t(u64, bar0_size, BS_PRAMIN_END));
+	if (!slot->regs) {
+		ret = -ENOMEM;
+		goto out_bus;
+	}
 	ret = take_over();
 	if (ret)
-		goto out_bus;
+		goto out_regs;
 	ret = bs_notify_register_power(slot);
 	if (ret)
 		goto out_give_back;
@@ -222,13 +222,13 @@ out_power:
 	bs_notify_unregister_power(slot);
 out_give_back:
 	give_back();
+out_regs:
+	iounmap(slot->regs);
 out_bus:
 	bs_notify_unregister_bus(slot);
 	forget_drivers();
 out_forget:
 	bs_forget(slot);
-	iounmap(slot->regs);
-out_reset:
 	bs_reset_exit(slot);
 out_mmap:
 	bs_mmap_exit(slot);
@@ -244,10 +244,10 @@ static void __exit bar_swap_exit(void)
 	/* A reset whose caller was interrupted may still be under way. */
 	bs_reset_exit(slot);
 	give_back();
+	iounmap(slot->regs);
 	bs_notify_unregister_bus(slot);
 	forget_drivers();
 	bs_forget(slot);
-	iounmap(slot->regs);
 	bs_mmap_exit(slot);
 	kfree(slot);
 }

@@ -11,13 +11,13 @@
 
 #include "bs.h"
 
-#define DIE_PGSHIFT	(BS_MMAP_DIE_SHIFT - PAGE_SHIFT)
-#define DIE_PGMASK	((1UL << DIE_PGSHIFT) - 1)
+#define DIE_PGSHIFT (BS_MMAP_DIE_SHIFT - PAGE_SHIFT)
+#define DIE_PGMASK  ((1UL << DIE_PGSHIFT) - 1)
 /* Where no huge PTE can be had, a fault brings as much as one would. */
-#define RUN_PAGES	(SZ_2M >> PAGE_SHIFT)
+#define RUN_PAGES (SZ_2M >> PAGE_SHIFT)
 
 /* Mapped by somebody who may map a die with a driver bound. */
-#define IS_RAWIO	((void *)1)
+#define IS_RAWIO ((void *)1)
 
 static struct bs_slot *vma_slot(struct vm_area_struct *vma)
 {
@@ -70,13 +70,11 @@ static vm_fault_t insert_run(struct vm_area_struct *vma, unsigned long addr,
 	vm_fault_t ret = vmf_insert_pfn(vma, addr, pfn);
 	unsigned long at;
 
-	for (at = start; at < end && ret == VM_FAULT_NOPAGE;
-	     at += PAGE_SIZE) {
-		unsigned long to = pfn + (at >> PAGE_SHIFT) -
-				   (addr >> PAGE_SHIFT);
+	for (at = start; at < end && ret == VM_FAULT_NOPAGE; at += PAGE_SIZE) {
+		unsigned long to =
+			pfn + (at >> PAGE_SHIFT) - (addr >> PAGE_SHIFT);
 
-		if (at != addr && vmf_insert_pfn(vma, at, to) !=
-					  VM_FAULT_NOPAGE)
+		if (at != addr && vmf_insert_pfn(vma, at, to) != VM_FAULT_NOPAGE)
 			break;
 	}
 	return ret;
@@ -146,11 +144,7 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 	die = slot->die[vma_die(vma)];
 	vma->vm_private_data = capable(CAP_SYS_RAWIO) ? IS_RAWIO : NULL;
 	down_read(&slot->map_lock);
-	if (die->dev.is_gone)
-		ret = -ENODEV;
-	else if (die->is_unusable)
-		ret = -EBUSY;
-	else if (needs_rawio(die) && !vma->vm_private_data)
+	if (needs_rawio(die) && !vma->vm_private_data)
 		ret = -EPERM;
 	else if (slot->active == die && !die->is_mappable)
 		ret = -EIO;

@@ -84,14 +84,18 @@ static void lose_locked(struct bs_die *die)
 
 static void removed(struct bs_slot *slot, struct pci_dev *pdev)
 {
+	const struct bs_cfg c = { .is_quiet = true };
 	struct bs_bridge *br;
 	struct bs_die *die;
+	int ret = 0;
 
 	down_write(&slot->map_lock);
 	die = find_die(slot, pdev);
 	if (die && !die->dev.is_gone)
 		lose_locked(die);
 	br = find_bridge(slot, pdev);
+	if (br && br->is_open)
+		bs_bridge_close(&c, br, &ret);
 	if (br)
 		br->dev.is_gone = true;
 	up_write(&slot->map_lock);
@@ -117,7 +121,8 @@ static void added(struct bs_slot *slot, struct pci_dev *pdev)
 		die->has_driver = false;
 		die->has_leftover = false;
 		die->is_sized = false;
-		bs_keep(&die->dev);
+		/* What an unload puts back is what was found at load. */
+		bs_hold_power(&die->dev);
 		bs_die_decode_off(&c);
 		bs_blank_die(die);
 		bs_info_alive(die, true);
@@ -178,9 +183,10 @@ static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,
 		if (slot->active == die || die->dev.is_gone)
 			break;
 		die->has_leftover = true;
-		bs_die_error(die,
-			     "%s: driver %s unbinds while the die is out: acquire the die first",
-			     die->info.bdf, die->info.driver);
+		bs_die_error(
+			die,
+			"%s: driver %s unbinds while the die is out: acquire the die first",
+			die->info.bdf, die->info.driver);
 		break;
 	case BUS_NOTIFY_UNBOUND_DRIVER:
 	case BUS_NOTIFY_DRIVER_NOT_BOUND:
@@ -249,7 +255,7 @@ static int before_sleep(struct bs_slot *slot)
 	slot->pm_has_turn = true;
 	if (slot->active && slot->active->has_driver)
 		ret = -EBUSY;
-	ret = ret ?: bs_slot_vacate(slot);
+	ret = ret ?: bs_slot_vacate(slot, 0);
 	mutex_unlock(&slot->lock);
 	return ret;
 }
@@ -297,8 +303,7 @@ static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
  * A kernel that is started by kexec should find what we found. A bound driver
  * is shut down after this and needs its BARs: then all stays as it is.
  */
-static int reboot_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
 	u32 i;

@@ -99,9 +99,8 @@ void bs_chain_quiesce_all(struct bs_slot *slot)
 			bs_info_unusable(die, "its ports cannot be closed");
 		for (k = 0; k < die->n_path; k++) {
 			if (!reaches(slot, die->path[k]))
-				bs_info_unusable(
-					die, "a port has no 64-bit window");
+				bs_info_unusable(die,
+						 "a port has no 64-bit window");
 		}
 	}
 }
-

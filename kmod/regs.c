@@ -7,7 +7,7 @@
 #include "bs.h"
 
 /* Any word that is neither 0 nor all-ones and differs from its neighbours. */
-#define TEST_PATTERN	0xa5c35a3cu
+#define TEST_PATTERN 0xa5c35a3cu
 
 bool bs_regs_answer(struct bs_slot *slot)
 {
@@ -39,9 +39,10 @@ static bool sees_vram(struct bs_die *die, void __iomem *bar1)
 
 	if (got_test == test && got_wanted == wanted)
 		return true;
-	bs_die_error(die,
-		     "%s: no VRAM: word 0 through PRAMIN 0x%08x, through BAR1 0x%08x; not initialised since power-on or reset",
-		     die->info.bdf, test, got_test);
+	bs_die_error(
+		die,
+		"%s: no VRAM: word 0 through PRAMIN 0x%08x, through BAR1 0x%08x; not initialised since power-on or reset",
+		die->info.bdf, test, got_test);
 	return false;
 }
 
@@ -81,8 +82,7 @@ int bs_regs_probe(struct bs_die *die)
 	if (!die->is_virtual && !die->has_driver)
 		has_vram = check_vram(die);
 	die->is_mappable = has_vram;
-	bs_info_probed(die,
-		       die->is_virtual ? BS_BAR1_VIRTUAL : BS_BAR1_PHYSICAL,
+	bs_info_probed(die, die->is_virtual ? BS_BAR1_VIRTUAL : BS_BAR1_PHYSICAL,
 		       has_vram);
 	return 0;
 }

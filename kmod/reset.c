@@ -8,8 +8,8 @@
 
 #include "bs.h"
 
-#define AGAIN_MS	1000 /* somebody has a lock that pci_reset_bus() tries */
-#define AGAIN_STEP_MS	20
+#define AGAIN_MS      1000 /* somebody has a lock that pci_reset_bus() tries */
+#define AGAIN_STEP_MS 20
 
 /*
  * pci_reset_bus() tells pciehp that the link will go down; a bare secondary

@@ -7,25 +7,15 @@
 
 #include "bs.h"
 
-/*
- * Runtime PM would write saved BARs back when it resumes a device, and D3cold
- * loses VRAM: both stay off from load to unload. The count is raised even if
- * the resume fails, so that one put always pairs with it.
- */
-void bs_keep(struct bs_dev *dev)
+static void snapshot(struct bs_dev *dev)
 {
-	struct pci_dev *pdev = dev->pdev;
 	int i;
 
-	pm_runtime_get_sync(&pdev->dev);
-	dev->had_d3cold = !pdev->no_d3cold;
-	if (dev->had_d3cold)
-		pci_d3cold_disable(pdev);
 	for (i = 0; i < BS_CFG_DWORDS; i++)
 		dev->cfg[i] = bs_cfg_read(dev, 4 * i);
 	dev->has_cfg = dev->cfg[0] != ~0u;
 	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
-		struct resource *res = &pdev->resource[i];
+		struct resource *res = &dev->pdev->resource[i];
 
 		dev->res[i] = (struct bs_res){
 			.start = res->start,
@@ -34,10 +24,29 @@ void bs_keep(struct bs_dev *dev)
 			.was_claimed = res->parent,
 		};
 	}
+}
+
+/*
+ * Runtime PM would write saved BARs back when it resumes a device, and D3cold
+ * loses VRAM: both stay off from load to unload. The count is raised even if
+ * the resume fails, so that one put always pairs with it.
+ */
+void bs_hold_power(struct bs_dev *dev)
+{
+	pm_runtime_get_sync(&dev->pdev->dev);
+	dev->had_d3cold = !dev->pdev->no_d3cold;
+	if (dev->had_d3cold)
+		pci_d3cold_disable(dev->pdev);
+}
+
+static void keep(struct bs_dev *dev)
+{
+	bs_hold_power(dev);
+	snapshot(dev);
 	dev->is_kept = true;
 }
 
-void bs_unkeep(struct bs_dev *dev)
+static void unkeep(struct bs_dev *dev)
 {
 	if (!dev->is_kept)
 		return;
@@ -60,14 +69,14 @@ void bs_keep_all(struct bs_slot *slot)
 			continue;
 		list_for_each_entry(br, &chain->bridges, node) {
 			if (!br->dev.is_gone)
-				bs_keep(&br->dev);
+				keep(&br->dev);
 		}
 	}
 	for (i = 0; i < slot->n_dies; i++) {
 		struct bs_die *die = slot->die[i];
 
 		if (!die->chain->stranger[0] && !die->dev.is_gone)
-			bs_keep(&die->dev);
+			keep(&die->dev);
 	}
 }
 
@@ -78,10 +87,10 @@ void bs_unkeep_all(struct bs_slot *slot)
 	u32 i;
 
 	for (i = 0; i < slot->n_dies; i++)
-		bs_unkeep(&slot->die[i]->dev);
+		unkeep(&slot->die[i]->dev);
 	list_for_each_entry(chain, &slot->chains, node) {
 		list_for_each_entry_reverse(br, &chain->bridges, node)
-			bs_unkeep(&br->dev);
+			unkeep(&br->dev);
 	}
 }
 
@@ -164,6 +173,10 @@ static void unblank(struct bs_dev *dev, int i)
 	struct resource *res = &dev->pdev->resource[i];
 	const struct bs_res *was = &dev->res[i];
 
+	/* Of a driver that left while its die was out: it has no place here. */
+	if (res->child)
+		pci_err(dev->pdev, "lost region %s\n", res->child->name ?: "?");
+	res->child = NULL;
 	res->start = was->start;
 	res->end = was->end;
 	res->flags = was->flags;

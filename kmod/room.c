@@ -32,8 +32,7 @@ static struct resource *find_window(struct pci_bus *root, struct bs_range r,
  * still under the rescan lock. The placeholder's claim is the final word.
  */
 static struct resource *find_conflict(struct bs_slot *slot,
-				      struct resource *window,
-				      struct bs_range r)
+				      struct resource *window, struct bs_range r)
 {
 	struct resource *res;
 
@@ -45,18 +44,20 @@ static struct resource *find_conflict(struct bs_slot *slot,
 	return NULL;
 }
 
+static int check_ram(struct bs_range r)
+{
+	if (region_intersects(r.start, r.end - r.start + 1, IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) == REGION_DISJOINT)
+		return 0;
+	pr_err("slot %#llx-%#llx lies over System RAM\n", r.start, r.end);
+	return -EBUSY;
+}
+
 static int check_range(struct bs_slot *slot, struct bs_range r, bool is_pref)
 {
 	struct resource *window = find_window(slot->root_bus, r, is_pref);
 	struct resource *res;
 
-	if (region_intersects(r.start, r.end - r.start + 1,
-			      IORESOURCE_SYSTEM_RAM,
-			      IORES_DESC_NONE) != REGION_DISJOINT) {
-		pr_err("slot %#llx-%#llx lies over System RAM\n", r.start,
-		       r.end);
-		return -EBUSY;
-	}
 	if (!window) {
 		pr_err("no host bridge window contains %#llx-%#llx; is the DSDT override loaded?\n",
 		       r.start, r.end);
@@ -89,9 +90,14 @@ int bs_slot_find_room(struct bs_slot *slot)
 		    find_window(slot->root_bus, slot->nonpref, false))
 			break;
 	}
-	ret = check_range(slot, slot->pref, true);
-	if (!ret)
-		ret = check_range(slot, slot->nonpref, false);
+	ret = check_ram(slot->pref);
+	ret = ret ?: check_ram(slot->nonpref);
+	if (!ret && bs_range_overlaps(slot->pref, slot->nonpref)) {
+		pr_err("bad slot: bar1 overlaps the window of bar0 and bar3\n");
+		ret = -EINVAL;
+	}
+	ret = ret ?: check_range(slot, slot->pref, true);
+	ret = ret ?: check_range(slot, slot->nonpref, false);
 	if (ret)
 		return ret;
 

@@ -20,15 +20,15 @@
 /* Granularity of a bridge's memory window. */
 #define BS_WINDOW_ALIGN (1ULL << 20)
 /* Address bits of registers 0x20 and 0x24; the low nibbles are type bits. */
-#define BS_WINDOW_MASK	0xfff0fff0u
+#define BS_WINDOW_MASK 0xfff0fff0u
 /* Low nibble of register 0x24: the window decodes 64 bits. */
-#define BS_WINDOW_TYPE	0x0000000fu
+#define BS_WINDOW_TYPE  0x0000000fu
 #define BS_WINDOW_64BIT 0x00000001u
 /* Address bits of a memory BAR, its type bits, and the 64-bit type. */
-#define BS_BAR_MASK	0xfffffff0u
-#define BS_BAR_IO	0x00000001u
-#define BS_BAR_TYPE	0x00000006u
-#define BS_BAR_64BIT	0x00000004u
+#define BS_BAR_MASK  0xfffffff0u
+#define BS_BAR_IO    0x00000001u
+#define BS_BAR_TYPE  0x00000006u
+#define BS_BAR_64BIT 0x00000004u
 
 /**
  * struct bs_window - the four dwords of a bridge that decide what it forwards
@@ -45,10 +45,10 @@ struct bs_window {
 };
 
 /* Both windows closed: base above limit. */
-#define BS_WINDOW_CLOSED                                                     \
-	{                                                                    \
-		.mem = 0x0000fff0u, .pref = 0x0000fff0u,                     \
-		.base_hi = 0xffffffffu, .limit_hi = 0                        \
+#define BS_WINDOW_CLOSED                                 \
+	{                                                \
+		.mem = 0x0000fff0u, .pref = 0x0000fff0u, \
+		.base_hi = 0xffffffffu, .limit_hi = 0    \
 	}
 
 /* One inclusive address range. */
@@ -185,28 +185,25 @@ static inline bool bs_bar_is_sane(__u64 addr, __u64 size)
  *
  * Return: NULL if so, else what is wrong, for the log.
  */
-static inline const char *bs_slot_check(const struct bs_slot_geom *g,
-					__u64 limit)
+static inline const char *bs_slot_check(const struct bs_slot_geom *g, __u64 limit)
 {
 	struct bs_range bar0 = { g->bar0, g->bar0 + g->bar0_size - 1 };
 	struct bs_range bar3 = { g->bar3, g->bar3 + g->bar3_size - 1 };
 
 	if (!bs_bar_is_sane(g->bar0, g->bar0_size))
-		return "bar0 is not a power of two at a multiple of its size";
+		return "bar0 is not a power of two aligned to itself";
 	if (!bs_bar_is_sane(g->bar1, g->bar1_size))
-		return "bar1 is not a power of two at a multiple of its size";
+		return "bar1 is not a power of two aligned to itself";
 	if (g->bar1_size < BS_WINDOW_ALIGN)
 		return "bar1 is smaller than a bridge window can be";
 	if (g->bar3_size && !bs_bar_is_sane(g->bar3, g->bar3_size))
-		return "bar3 is not a power of two at a multiple of its size";
+		return "bar3 is not a power of two aligned to itself";
 	if (bs_slot_pref(g).end > limit)
 		return "bar1 lies above the CPU's physical address limit";
 	if (bs_slot_nonpref(g).end > 0xffffffffULL)
 		return "bar0 and bar3 must lie below 4 GiB";
 	if (g->bar3_size && bs_range_overlaps(bar0, bar3))
 		return "bar0 and bar3 overlap";
-	if (bs_range_overlaps(bs_slot_pref(g), bs_slot_nonpref(g)))
-		return "bar1 overlaps the window of bar0 and bar3";
 	return NULL;
 }
 

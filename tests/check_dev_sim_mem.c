@@ -2,6 +2,10 @@
 /* Memory of simulated dies: who sees it, where it is kept, what clears it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +151,53 @@ START_TEST(vram_keeps_its_contents_and_address_over_swaps)
 		ck_assert_int_eq(vram[die][0], 'a' + die);
 		ck_assert_mem_eq(vram[die], vram[die] + 1, VRAM - 1);
 	}
+}
+END_TEST
+
+static sigjmp_buf read_jump;
+static atomic_bool stop;
+static atomic_uint n_read;
+
+static void on_read_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(read_jump, 1);
+}
+
+/* Reads die 0 whoever is in. Returns NULL if it never saw but its bytes. */
+static void *read_die_0(void *arg)
+{
+	(void)arg;
+	sigsetjmp(read_jump, 1);
+	while (!stop) {
+		if (support_peek(vram[0]) != 'a')
+			return "another die's byte";
+		n_read++;
+	}
+	return NULL;
+}
+
+/* Replacing a mapping is atomic: SIGBUS or the die's own byte, no SIGSEGV. */
+START_TEST(touch_beside_swaps_shows_own_bytes_or_faults)
+{
+	struct sigaction action = { .sa_handler = on_read_fault }, old;
+	pthread_t reader;
+	void *answer;
+
+	for (int die = 0; die < DIES; die++) {
+		acquire(die);
+		memset(vram[die], 'a' + die, VRAM);
+	}
+	stop = false;
+	n_read = 0;
+	sigaction(SIGBUS, &action, &old);
+	pthread_create(&reader, NULL, read_die_0, NULL);
+	for (int i = 0; i < 2000 || !n_read; i++)
+		acquire(i % DIES);
+	stop = true;
+	pthread_join(reader, &answer);
+	sigaction(SIGBUS, &old, NULL);
+	ck_assert_ptr_null(answer);
 }
 END_TEST
 
@@ -322,6 +373,8 @@ static TCase *make_shown(const char *name, void (*start)(void))
 
 	tcase_add_checked_fixture(shown, start, teardown);
 	tcase_add_test(shown, touch_of_a_die_that_is_out_faults);
+	tcase_add_test(shown, touch_beside_swaps_shows_own_bytes_or_faults);
+	tcase_set_timeout(shown, 60);
 	tcase_add_test(shown, vram_keeps_its_contents_and_address_over_swaps);
 	return shown;
 }

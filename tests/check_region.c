@@ -5,11 +5,11 @@
 
 #include "kmod/region.h"
 
-#define MIB (1ULL << 20)
-#define GIB (1ULL << 30)
+#define MIB  (1ULL << 20)
+#define GIB  (1ULL << 30)
 #define KEPT 0xdeadULL
 
-Suite *suite_region(void);
+Suite *region_suite(void);
 
 static const struct {
 	uint64_t memory;
@@ -27,13 +27,16 @@ static const struct {
 	/* a carve-out of whole blocks */
 	{ 12 * GIB, GIB, 0, { 11 * GIB, 16 * GIB, GIB, GIB } },
 	/* rounded down to a block; the carve-out gets the remainder */
-	{ 12 * GIB, GIB + 1, 0,
+	{ 12 * GIB,
+	  GIB + 1,
+	  0,
 	  { 10 * GIB + 512 * MIB, 16 * GIB, GIB + 512 * MIB, 2 * GIB } },
-	{ 12 * GIB + 300 * MIB, GIB, 0,
+	{ 12 * GIB + 300 * MIB,
+	  GIB,
+	  0,
 	  { 11 * GIB, 16 * GIB, GIB + 300 * MIB, 2 * GIB } },
 	/* the BAR is sized before the rounding */
-	{ 9 * GIB + MIB, GIB, 0,
-	  { 8 * GIB, 16 * GIB, GIB + MIB, 2 * GIB } },
+	{ 9 * GIB + MIB, GIB, 0, { 8 * GIB, 16 * GIB, GIB + MIB, 2 * GIB } },
 	{ 9 * GIB, GIB, 0, { 8 * GIB, 8 * GIB, GIB, GIB } },
 	/* exactly one block is left */
 	{ GIB, 512 * MIB, 0, { 512 * MIB, 512 * MIB, 512 * MIB, 512 * MIB } },
@@ -96,7 +99,7 @@ START_TEST(ceil_length_gives_power_of_two)
 }
 END_TEST
 
-Suite *suite_region(void)
+Suite *region_suite(void)
 {
 	Suite *suite = suite_create("region");
 	TCase *split = tcase_create("split");

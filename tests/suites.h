@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define SUITES(X)      \
+	X(backend)     \
 	X(barswap)     \
 	X(copy)        \
 	X(ctl)         \
@@ -19,10 +20,20 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(guard)       \
+	X(io)          \
+	X(io_long)     \
+	X(io_stress)   \
 	X(node)        \
+	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
 	X(policy_visit) \
+	X(pool)        \
+	X(readahead)   \
+	X(sched)       \
+	X(sched_hold)  \
+	X(sched_slot)  \
 	X(status)
 /* clang-format on */
 

@@ -65,6 +65,11 @@ const char *support_path(const char *dir, const char *name)
 	return path;
 }
 
+__attribute__((no_sanitize("thread"))) char support_peek(const volatile void *addr)
+{
+	return *(const volatile char *)addr;
+}
+
 static sigjmp_buf fault_jump;
 
 static void on_fault(int sig)
@@ -80,7 +85,7 @@ bool support_faults(const volatile void *addr)
 
 	sigaction(SIGBUS, &action, &old);
 	if (!sigsetjmp(fault_jump, 1)) {
-		(void)*(const volatile char *)addr;
+		support_peek(addr);
 		faults = false;
 	}
 	sigaction(SIGBUS, &old, NULL);

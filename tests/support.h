@@ -54,6 +54,13 @@ int support_n_entries(const char *dir);
 /** support_path() - "DIR/NAME" in a buffer that the next call overwrites */
 const char *support_path(const char *dir, const char *name);
 
+/**
+ * support_peek() - the byte at @addr, read beside whoever remaps it
+ *
+ * ThreadSanitizer takes mmap() for a write that this races with.
+ */
+char support_peek(const volatile void *addr);
+
 /** support_faults() - does reading the byte at @addr raise SIGBUS? */
 bool support_faults(const volatile void *addr);
 

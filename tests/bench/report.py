@@ -24,7 +24,7 @@ def _median(samples, key):
 
 
 def _cells_table(cells):
-    targets = list(next(iter(cells.values())))
+    targets = list(dict.fromkeys(t for c in cells.values() for t in c))
     lines = ["", "One die that is in; medians, (median of the ratios to hp)",
              f"{'':<20}" + "".join(f"{t:>22}" for t in targets)]
     for name, by_target in cells.items():
@@ -32,6 +32,9 @@ def _cells_table(cells):
             else ("mib_s", "MiB/s")
         line = f"{name:<20}"
         for t in targets:
+            if t not in by_target:
+                line += f"{'-':>22}"
+                continue
             value = f"{_median(by_target[t], key):.0f}"
             if "hp" in by_target:
                 ratio = _middle(
@@ -45,7 +48,10 @@ def _cells_table(cells):
     for name, by_target in cells.items():
         line = f"{name:<20}"
         for t in targets:
-            s = by_target[t]
+            s = by_target.get(t)
+            if not s:
+                line += f"{'-':>30}"
+                continue
             value = (f"{_median(s, 'p50_us'):.1f} / "
                      f"{_median(s, 'p99_us'):.0f},  "
                      f"{_median(s, 'server_us_mib'):.0f}+"

@@ -31,8 +31,9 @@ class Files:
 
     pid = None
 
-    def __init__(self, name, folder, extra=()):
+    def __init__(self, name, folder, extra=(), cells=""):
         self.name = name
+        self.cells = cells  # how the names of the cells it takes part in begin
         self.folder = folder
         self.client_args = list(extra)
 
@@ -121,10 +122,11 @@ class K80fs(Mount):
         return os.path.join(self.folder, f"die{die}", "vram")
 
     def touch(self, die, mib):
-        """read the start of a die once, so that its pages are mapped"""
-        fd = os.open(self.path(die), os.O_RDONLY)
+        """read and rewrite the start of a die: its pages are then mapped, and
+        known to be written to"""
+        fd = os.open(self.path(die), os.O_RDWR)
         for i in range(mib):
-            os.pread(fd, 1 << 20, i << 20)
+            os.pwrite(fd, os.pread(fd, 1 << 20, i << 20), i << 20)
         os.close(fd)
 
     def close(self):

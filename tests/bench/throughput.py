@@ -34,6 +34,8 @@ def measure(run, targets, result, say):
             # in turn, and each round another one first
             k = i % len(targets)
             for target in targets[k:] + targets[:k]:
+                if not name.startswith(target.cells):
+                    continue
                 pinned = set(cpus) if daemon is None else {cpus[daemon]}
                 target.pin(pinned)
                 sample = client.cell(

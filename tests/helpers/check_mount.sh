@@ -34,7 +34,7 @@ test_drops_the_options_of_mount()
 		x-systemd.requires=modprobe@bar_swap.service \
 		x-systemd.mount-timeout=9 X-mount.mkdir x-gvfs-show \
 		user user=joe users nouser owner group comment=text \
-		uhelper=k80fs rw exec noexec suid nosuid dev nodev async sync \
+		uhelper=k80fs rw exec suid nosuid dev nodev async sync \
 		dirsync atime noatime diratime nodiratime relatime \
 		norelatime strictatime lazytime; do
 		mount_k80fs k80fs "$WORK/dir" -o "$own"
@@ -74,6 +74,27 @@ test_last_of_ro_and_rw_wins()
 	expect_args -o wait=1,ro "$WORK/dir"
 	mount_k80fs -r k80fs "$WORK/dir" -w
 	expect_args "$WORK/dir"
+}
+
+test_noexec_is_passed_unless_exec_follows()
+{
+	mount_k80fs k80fs "$WORK/dir" -o noexec,wait=1
+	expect_args -o wait=1,noexec "$WORK/dir"
+	mount_k80fs k80fs "$WORK/dir" -o noexec,exec
+	expect_args "$WORK/dir"
+}
+
+test_sloppy_knows_the_options_of_k80fs()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	"$k80fs" --help | grep '^  -o ' | grep -oE '(-o |,)[a-z_]+' |
+		sed 's/^-o //; s/^,//' | sort -u >of_k80fs
+	sed -n "/^KNOWN=/,/'$/p" "$HELPERS/mount.k80fs" | sed "s/^KNOWN=//" |
+		tr -d "'" | tr -s '\t ' '\n' | grep . | sort -u >of_helper
+	[ -s of_helper ] || die "no KNOWN in mount.k80fs"
+	diff of_k80fs of_helper
 }
 
 test_escaped_comma_stays_in_its_value()
@@ -331,6 +352,7 @@ test_fstab_lines_are_mounted()
 		rm -f args
 		run mount -T fstab "$WORK/dir"
 		[ "$rc" -eq 0 ] || break
+		sed -i 's/,noexec$//' args # of "user" and "users"
 		expect_args -o wait=7 "$WORK/dir"
 	done <<-'EOF'
 		k80fs      noauto,wait=7

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kill -9 of the daemon under load: clients get an error at once; what was
 # written and fsynced is in sim_dir for the next daemon
-# timeout: 90
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "memory that outlives the daemon in a folder"
 mkdir "$W/dies"

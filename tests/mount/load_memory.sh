@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The daemon's own memory stays flat: 32 clients, several GiB written
-# timeout: 150
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "several GiB to be written in a test's time"
 VRAM=12G mount_sim

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A real file of several GiB into several dies at once and back, by dd, cp, cat,
 # python and a loop device, bit for bit
-# timeout: 280
+# timeout: 600
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim
 mib=$(bulk "${K80_ROUND_TRIP_MIB:-2048}")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # 200 times mounted and unmounted: no process, mount, descriptor or file stays
-# timeout: 180
+# timeout: 400
 . "$(dirname "$0")/lib.sh"
 cycles=200
 [ "$K80FS_BACKEND" = sim ] || cycles=20

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fio --verify=crc32c with six jobs on six dies at once
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_cmd fio
 VRAM=1G mount_sim sim_swap_us=200

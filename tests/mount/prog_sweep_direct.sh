@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reads and writes of 1..257 bytes at every offset around the places where an
 # address may be cut wrong, opened with O_DIRECT
-# timeout: 180
+# timeout: 400
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim
 

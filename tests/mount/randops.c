@@ -34,7 +34,15 @@ static const int open_flags[N_OPENS] = { O_RDWR, O_RDWR | O_DIRECT,
 /* Written before the threads start */
 static const char *root;
 static unsigned int n_dies, n_threads;
-static uint64_t seed, size, stop_ns;
+static uint64_t seed, size, run_ns;
+static pthread_barrier_t all_set_up;
+/*
+ * The kernel holds the destination's inode lock while a copy_file_range waits
+ * for its source die; whoever holds the destination in the slot and writes to
+ * it would wait for that copy, and the copy for the hold. Write: hold; read:
+ * copy to this die.
+ */
+static pthread_rwlock_t hold_lock[MAX_DIES];
 
 struct worker {
 	pthread_t thread;
@@ -67,6 +75,7 @@ static uint64_t draw(struct worker *w, uint64_t below)
 static void fail(const struct worker *w, const char *format, ...)
 {
 	va_list args;
+	unsigned int i;
 
 	flockfile(stderr);
 	fprintf(stderr,
@@ -77,6 +86,10 @@ static void fail(const struct worker *w, const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
+	for (i = 0; i < n_threads; i++)
+		fprintf(stderr,
+			"randops: thread %u at operation %" PRIu64 " '%s'\n", i,
+			workers[i].n_ops, workers[i].what);
 	_exit(1);
 }
 
@@ -174,10 +187,14 @@ static void do_copy(struct worker *w, unsigned int die)
 
 	draw_range(w, draw_max_len(w), &at, &len);
 	to_at = GUARD + draw(w, REGION - 2 * GUARD - len + 1);
-	if (to == die && to_at < at + len && at < to_at + len)
+	if (to == die && to_at < at + len && at < to_at + len) {
+		if (n_dies == 1)
+			return; /* overlapping: EINVAL, as for any file */
 		to = (die + 1) % n_dies;
+	}
 	doing(w, "copy_file_range die %u at %zu to die %u at %zu len %zu", die,
 	      at, to, to_at, len);
+	pthread_rwlock_rdlock(&hold_lock[to]);
 	while (done < len) {
 		off_t from_off = (off_t)(w->base + at + done);
 		off_t to_off = (off_t)(w->base + to_at + done);
@@ -188,6 +205,7 @@ static void do_copy(struct worker *w, unsigned int die)
 			fail(w, "%s", n ? strerror(errno) : "end of file");
 		done += (size_t)n;
 	}
+	pthread_rwlock_unlock(&hold_lock[to]);
 	memcpy(w->model[to] + to_at, w->model[die] + at, len);
 }
 
@@ -240,12 +258,14 @@ static void do_hold(struct worker *w, unsigned int die, const char *how)
 	int fd = open_file(w, die, "ctl", O_WRONLY);
 	uint64_t i, n = draw(w, 4);
 
+	pthread_rwlock_wrlock(&hold_lock[die]);
 	command(w, fd, die, how);
 	for (i = 0; i < n; i++)
 		do_data(w, die);
 	if (!strcmp(how, "pin"))
 		command(w, fd, die, "unpin");
 	close(fd);
+	pthread_rwlock_unlock(&hold_lock[die]);
 }
 
 static void do_command(struct worker *w, unsigned int die, const char *text)
@@ -303,6 +323,7 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	unsigned int die, how;
+	uint64_t stop_ns;
 
 	for (die = 0; die < n_dies; die++) {
 		doing(w, "setting up die %u", die);
@@ -315,6 +336,8 @@ static void *work(void *arg)
 				   (off_t)w->base),
 			    REGION);
 	}
+	pthread_barrier_wait(&all_set_up);
+	stop_ns = now_ns() + run_ns;
 	while (now_ns() < stop_ns) {
 		do_one(w);
 		w->n_ops++;
@@ -373,7 +396,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "randops: %s is too small\n", path);
 		return 2;
 	}
-	stop_ns = now_ns() + strtoull(argv[3], NULL, 0) * 1000000000;
+	run_ns = strtoull(argv[3], NULL, 0) * 1000000000;
+	pthread_barrier_init(&all_set_up, NULL, n_threads);
+	for (i = 0; i < n_dies; i++)
+		pthread_rwlock_init(&hold_lock[i], NULL);
 	for (i = 0; i < n_threads; i++) {
 		prepare(&workers[i], i);
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i])) {

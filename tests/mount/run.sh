@@ -76,7 +76,7 @@ run_one() {
 	name=$(basename "$script" .sh)
 	work=$base/$name.work
 	limit=$(sed -n 's/^# timeout: //p' "$script")
-	limit=$((${limit:-60} * scale))
+	limit=$((${limit:-120} * scale))
 	mkdir "$work"
 	start=$SECONDS
 	K80_TEST_WORK=$work ASAN_OPTIONS=log_path=$work/san \
@@ -126,7 +126,7 @@ by_limit() {
 	local script limit
 	while read -r script; do
 		limit=$(sed -n 's/^# timeout: //p' "$script")
-		echo "${limit:-60} $script"
+		echo "${limit:-120} $script"
 	done | sort -k1,1nr -k2 | cut -d' ' -f2-
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A loop device on a die: mkfs, mount, files, umount, fsck
-# timeout: 150
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_root "to set up a loop device"
 need_cmd losetup mkfs.ext4 fsck.ext4

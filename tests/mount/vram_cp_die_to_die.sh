@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 32 MiB
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "a die small enough to be copied whole"
 VRAM=256M mount_sim

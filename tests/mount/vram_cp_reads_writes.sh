@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copies from die to die by tools that read and write instead: busybox cp, tar,
 # cat; small blocks, and still right
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "dies small enough to be copied whole"
 VRAM=24M mount_sim sim_swap_us=100

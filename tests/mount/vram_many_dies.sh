@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Users of all dies at once: everyone progresses, nobody starves
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 mount_sim sim_swap_us=1000
 mib=$(bulk 48)

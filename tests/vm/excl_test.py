@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The checker must find what is wrong: each bad trace here is one it flags."""
 
+import re
 import unittest
 
 import excl
@@ -90,9 +91,15 @@ def swap_out(die):
     ]
 
 
-def replay(*parts):
+def die0_log():
+    """what die 0 logs of swap_in(0)"""
+    for a, b in re.findall(r"@0x(\w+) <- 0x(\w+)", "\n".join(die_in(0))):
+        yield "1.0 die0: cfg[%s]/4 <- %s" % (a, b)
+
+
+def replay(*parts, log=None):
     """run lines after the bus numbers"""
-    r = excl.Replay({1: "job"})
+    r = excl.Replay({1: "job"}, log and excl.die_logs(log))
     r.run(list(buses()) + [x for part in parts for x in part])
     return r
 
@@ -117,6 +124,16 @@ class Good(unittest.TestCase):
             swap_in(1),
         )
         self.assertEqual(r.bad, [])
+
+
+    def test_ignored_write_has_no_effect(self):
+        end = die_in(3)
+        log = [
+            "1.0 die3: cfg[%s]/4 <- %s%s" % (a, b, " ignored" * (a == "4"))
+            for a, b in re.findall(r"@0x(\w+) <- 0x(\w+)", "\n".join(end))
+        ]
+        r = replay(end, swap_in(0), log=log + list(die0_log()))
+        self.assertEqual((r.bad, r.lost), ([], []))
 
 
 class Bad(unittest.TestCase):
@@ -170,9 +187,9 @@ class Bad(unittest.TestCase):
         )
 
     def test_write_that_did_not_reach_its_die_is_found(self):
-        r = replay([w("die0", 4, 2), w("die0", 4, 0)])
         log = ["1.0 die0: cfg[004]/2 <- 0"]
-        self.assertEqual(excl.check_dies(r, log), ["die0 lost 0x4 <- 0x2"])
+        r = replay([w("die0", 4, 0), w("die0", 4, 2)], log=log)
+        self.assertEqual(r.lost, ["die0 lost 0x4 <- 0x2"])
 
     def test_unknown_device_is_counted(self):
         r = replay(["pci_cfg_write vfio-user-pci 44:00.0 @0x4 <- 0x2"])

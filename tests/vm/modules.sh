@@ -20,7 +20,9 @@ build()
 
 	shift 3
 	mkdir -p "$dir"
-	cp -Rpu "$src/." "$dir/"
+	# sources alone: what was built there is for another kernel
+	(cd "$src" && find . \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \
+		-o -name Makefile \) -exec cp -pu --parents -t "$dir" {} +)
 	# module BTF would need pahole and the kernel's own image
 	make -s -C "$hdr" M="$dir" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
 }

@@ -67,14 +67,17 @@ static bool is_ignored(const struct die *die, uint64_t off, uint32_t n)
 static void die_config_write(struct die *die, uint64_t off, const void *buf,
 			     uint32_t n)
 {
-	bool drop = die_gone(die) || is_ignored(die, off, n);
+	bool gone = die_gone(die), ignored = is_ignored(die, off, n);
 	uint32_t val = 0;
 
 	memcpy(&val, buf, n < sizeof(val) ? n : sizeof(val));
 	die->config_writes++;
 	log_line("%s: cfg[%03llx]/%u <- %x%s", die->name,
-		 (unsigned long long)off, n, val, drop ? " ignored" : "");
-	if (!drop)
+		 (unsigned long long)off, n, val,
+		 gone      ? " gone"
+		 : ignored ? " ignored"
+			   : "");
+	if (!gone && !ignored)
 		config_write(&die->cfg, off, buf, n);
 }
 

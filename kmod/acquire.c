@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ACQUIRE: from whoever is in to the die that is asked for.
+ */
+#include <linux/capability.h>
+#include <linux/ktime.h>
+
+#include "bs.h"
+
+#define ACQUIRE_FLAGS                                                  \
+	(BS_ACQUIRE_FORCE_SBR | BS_ACQUIRE_LEASE | BS_ACQUIRE_NOWAIT | \
+	 BS_ACQUIRE_FORCE | BS_ACQUIRE_DRY_RUN)
+
+/* Everything that must change nothing when it fails. Hardware is locked. */
+static int may_swap(struct bs_die *from, struct bs_die *to, u32 flags)
+{
+	if (to->dev.is_gone)
+		return -ENODEV;
+	if (!to->is_unusable && bs_chain_has_stranger(to->slot, to->chain))
+		bs_info_unusable(to, to->chain->stranger);
+	if (to->is_unusable)
+		return -EBUSY;
+	if (flags & BS_ACQUIRE_FORCE_SBR && bs_slot_has_driver(to, to))
+		return -EBUSY;
+	if (flags & BS_ACQUIRE_FORCE)
+		return 0;
+	if (bs_slot_has_driver(from, to) || bs_slot_has_driver(to, to))
+		return -EBUSY;
+	return 0;
+}
+
+/* A driver's die is never reset; a dead one only if asked for. */
+static bool is_to_reset(struct bs_die *die, u32 flags)
+{
+	if (flags & BS_ACQUIRE_FORCE_SBR)
+		return true;
+	return die->slot->does_first_sbr && die->is_fresh && !die->has_driver &&
+	       bs_die_answers(die);
+}
+
+/**
+ * swap_round() - one round under all locks
+ * @to:    the die to put in
+ * @flags: BS_ACQUIRE_*
+ * @reset: in: NULL if a reset has been made already; out: it is to be made
+ *         now, the slot is vacant and @to is not in yet
+ */
+static int swap_round(struct bs_die *to, u32 flags, bool *reset)
+{
+	struct bs_slot *slot = to->slot;
+	struct bs_die *from = slot->active;
+	u32 dies = BIT(to->id) | (from ? BIT(from->id) : 0);
+	unsigned int how = BS_HW_SIGNALS;
+	int ret;
+
+	if (reset && flags & BS_ACQUIRE_NOWAIT)
+		how |= BS_HW_NOWAIT;
+	ret = bs_hw_lock(slot, dies, how);
+	if (ret)
+		return ret;
+	ret = may_swap(from, to, flags);
+	if (ret)
+		goto out_unlock;
+	if (flags & BS_ACQUIRE_DRY_RUN) {
+		bs_chain_dry_run(from == to ? NULL : from, to);
+		goto out_unlock;
+	}
+
+	bs_slot_lock_map(slot);
+	bs_slot_take_out_locked(slot);
+	if (reset)
+		*reset = is_to_reset(to, flags);
+	if (!reset || !*reset)
+		ret = bs_chain_enable(to);
+	if (slot->active) {
+		to->is_fresh = false;
+		bs_info_swapped(to, true);
+	}
+	bs_slot_unlock_map(slot);
+out_unlock:
+	bs_hw_unlock(slot, dies);
+	return ret;
+}
+
+static bool is_intact(struct bs_die *die, struct bs_change *change)
+{
+	struct bs_slot *slot = die->slot;
+	bool intact;
+
+	down_read(&slot->map_lock);
+	intact = slot->active == die && bs_chain_is_intact(die, change);
+	/* It did not answer when last asked: ask again. */
+	if (intact && !(READ_ONCE(die->info.flags) & BS_DIE_F_ALIVE)) {
+		intact = bs_regs_answer(slot);
+		bs_info_alive(die, intact);
+		if (!intact)
+			bs_die_error(die, "%s: BAR0 word 0 reads 0xffffffff",
+				     die->info.bdf);
+	}
+	up_read(&slot->map_lock);
+	return intact;
+}
+
+/* Somebody has moved it, reset it, or it has died: it cannot stay. */
+static int evict(struct bs_die *die, const struct bs_change *change)
+{
+	if (change->reg && bs_die_answers(die) && bs_die_was_reset(die))
+		bs_info_lost(die);
+	if (change->reg)
+		bs_die_error(
+			die,
+			"%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
+			die->info.bdf, change->reg, change->wanted, change->got);
+	bs_slot_lock_map(die->slot);
+	bs_slot_take_out_locked(die->slot);
+	bs_slot_unlock_map(die->slot);
+	return -EIO;
+}
+
+/* The die is in already: has anybody touched it since? */
+static int reacquire(struct bs_die *die)
+{
+	struct bs_change change = {};
+	int ret;
+
+	if (is_intact(die, &change))
+		return 0;
+	/* A reset through sysfs under way looks the same: wait for it. */
+	ret = bs_hw_lock(die->slot, BIT(die->id), BS_HW_SIGNALS);
+	if (ret)
+		return ret;
+	if (die->dev.is_gone)
+		ret = -ENODEV;
+	else if (!is_intact(die, &change))
+		ret = evict(die, &change);
+	bs_hw_unlock(die->slot, BIT(die->id));
+	return ret;
+}
+
+/* Take the lock of the slot unless everything has been put back already. */
+static int lock_slot(struct bs_slot *slot)
+{
+	mutex_lock(&slot->lock);
+	if (!slot->is_restored)
+		return 0;
+	mutex_unlock(&slot->lock);
+	return -ENODEV;
+}
+
+/* Caller has the turn; -EINPROGRESS: no longer. */
+static int acquire(struct bs_die *die, u32 flags, bool *swapped)
+{
+	struct bs_slot *slot = die->slot;
+	bool reset = false;
+	int ret;
+
+	ret = lock_slot(slot);
+	if (ret)
+		return ret;
+	*swapped = slot->active != die || flags & BS_ACQUIRE_FORCE_SBR;
+	ret = *swapped ? swap_round(die, flags, &reset) : reacquire(die);
+	mutex_unlock(&slot->lock);
+	if (ret || !reset)
+		return ret;
+
+	ret = bs_reset_run(die, flags & BS_ACQUIRE_FORCE_SBR);
+	ret = ret ?: lock_slot(slot);
+	if (ret)
+		return ret;
+	ret = swap_round(die, flags, NULL);
+	mutex_unlock(&slot->lock);
+	return ret;
+}
+
+static int check_acquire(struct bs_slot *slot, struct bs_die *die, u32 flags)
+{
+	if (flags & ~ACQUIRE_FLAGS)
+		return -EINVAL;
+	if (!die)
+		return -ENODEV;
+	if (flags & (BS_ACQUIRE_FORCE | BS_ACQUIRE_FORCE_SBR) &&
+	    !capable(CAP_SYS_RAWIO))
+		return -EPERM;
+	if (READ_ONCE(die->dev.is_gone))
+		return -ENODEV;
+	return READ_ONCE(die->is_unusable) ? -EBUSY : 0;
+}
+
+int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
+		    bool nowait)
+{
+	struct bs_slot *slot = client->slot;
+	struct bs_die *die = bs_slot_die(slot, req->die_id);
+	u32 flags = req->flags;
+	bool swapped = false;
+	ktime_t start;
+	int ret;
+
+	ret = check_acquire(slot, die, flags);
+	if (ret)
+		return ret;
+	if (nowait)
+		flags |= BS_ACQUIRE_NOWAIT;
+	if (slot->is_dry)
+		flags |= BS_ACQUIRE_DRY_RUN;
+	if (flags & BS_ACQUIRE_FORCE_SBR && bs_lease_is_foreign(slot, client, die))
+		return -EBUSY;
+	ret = bs_turn_take(slot, client, true, flags & BS_ACQUIRE_NOWAIT);
+	if (ret)
+		return ret;
+
+	start = ktime_get();
+	ret = acquire(die, flags, &swapped);
+	bs_lease_prune(slot);
+	if (ret == -EINPROGRESS)
+		return -ERESTARTNOHAND;
+	if (!ret && !(flags & BS_ACQUIRE_DRY_RUN)) {
+		bs_info_acquired(die, swapped ? ktime_get() - start : 0);
+		if (flags & BS_ACQUIRE_LEASE)
+			bs_lease_take(client, die);
+	}
+	bs_turn_give(slot);
+	if (ret)
+		return ret;
+	req->bar0_addr = die->info.bar0_addr;
+	req->bar1_addr = die->info.bar1_addr;
+	req->bar1_size = die->info.bar1_size;
+	req->bar3_addr = die->info.bar3_addr;
+	return 0;
+}

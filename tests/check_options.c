@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line. */
+#include <errno.h>
+#include <fuse_opt.h>
+#include <grp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "options.h"
+#include "suites.h"
+#include "support.h"
+#include "util.h"
+
+uid_t __wrap_getuid(void);
+uid_t __real_getuid(void);
+uid_t __wrap_geteuid(void);
+uid_t __real_geteuid(void);
+gid_t __wrap_getgid(void);
+gid_t __real_getgid(void);
+struct group *__wrap_getgrnam(const char *name);
+struct group *__real_getgrnam(const char *name);
+
+#define USER	  1234
+#define USER_GID  5678
+#define GROUP_K80 99
+
+/* who runs the program, as far as it can tell */
+static struct {
+	bool is_on;
+	uid_t uid;
+	gid_t gid;
+	bool has_group_k80;
+} mock;
+
+uid_t __wrap_getuid(void)
+{
+	return mock.is_on ? mock.uid : __real_getuid();
+}
+
+uid_t __wrap_geteuid(void)
+{
+	return mock.is_on ? mock.uid : __real_geteuid();
+}
+
+gid_t __wrap_getgid(void)
+{
+	return mock.is_on ? mock.gid : __real_getgid();
+}
+
+struct group *__wrap_getgrnam(const char *name)
+{
+	static struct group k80 = { .gr_gid = GROUP_K80 };
+
+	if (!mock.is_on)
+		return __real_getgrnam(name);
+	ck_assert_str_eq(name, "k80");
+	return mock.has_group_k80 ? &k80 : NULL;
+}
+
+static struct options o;
+static struct fuse_args args;
+static char *dir; /* a mount point */
+static char said[4096]; /* on stderr */
+
+static void setup(void)
+{
+	memset(&mock, 0, sizeof(mock));
+	mock.is_on = true;
+	memset(&o, 0, sizeof(o));
+	dir = support_tempdir();
+}
+
+static void forget(void)
+{
+	options_free(&o);
+	fuse_opt_free_args(&args);
+	memset(&o, 0, sizeof(o));
+}
+
+static void teardown(void)
+{
+	forget();
+	mock.is_on = false;
+	support_remove(dir);
+}
+
+/* Runs options_parse() and keeps what it says on stderr. */
+static int parse_args(int argc, const char *const *argv)
+{
+	int fd = memfd_create("stderr", MFD_CLOEXEC);
+	int saved = dup(STDERR_FILENO);
+	ssize_t n;
+	int ret;
+
+	args = (struct fuse_args)FUSE_ARGS_INIT(0, NULL);
+	for (int i = 0; i < argc; i++)
+		ck_assert_int_eq(fuse_opt_add_arg(&args, argv[i]), 0);
+	memset(&o, 0x5a, sizeof(o));
+	dup2(fd, STDERR_FILENO);
+	ret = options_parse(&o, &args);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	n = pread(fd, said, sizeof(said) - 1, 0);
+	ck_assert_int_ge(n, 0);
+	said[n] = '\0';
+	close(fd);
+	close(saved);
+	return ret;
+}
+
+/* k80fs [-o OPTIONS] DIR */
+static int parse(const char *options)
+{
+	const char *argv[] = { "k80fs", dir, "-o", options };
+
+	return parse_args(options ? 4 : 2, argv);
+}
+
+/* How often libfuse will see this word among its -o options. */
+static int n_option(const char *word)
+{
+	int n = 0;
+
+	for (int i = 1; i < args.argc; i++) {
+		const char *p = args.argv[i];
+
+		if (strncmp(p, "-o", 2))
+			continue;
+		p = p[2] ? p + 2 : args.argv[++i];
+		while (*p) {
+			size_t len = strcspn(p, ",");
+
+			n += len == strlen(word) && !strncmp(p, word, len);
+			p += len + (p[len] == ',');
+		}
+	}
+	return n;
+}
+
+START_TEST(no_option_gives_the_defaults)
+{
+	char path[PATH_MAX];
+
+	ck_assert_int_eq(parse(NULL), 0);
+	ck_assert_str_eq(said, "");
+	ck_assert_str_eq(o.mountpoint, realpath(dir, path));
+	ck_assert_str_eq(o.backend, "bar_swap");
+	ck_assert_str_eq(o.device, "/dev/bar_swap");
+	ck_assert_uint_eq(o.wait_ms, 5000);
+	ck_assert_uint_eq(o.slice_ms, 0);
+	ck_assert_uint_eq(o.umask, 0);
+	ck_assert(!o.uid_set && !o.gid_set);
+	ck_assert(!o.cache && !o.foreground && !o.debug);
+	ck_assert(!o.show_help && !o.show_version);
+}
+END_TEST
+
+START_TEST(each_option_sets_its_field)
+{
+	ck_assert_int_eq(parse("device=/dev/other,wait=250,timeslice=25,uid=7,"
+			       "gid=8,umask=027,cache"),
+			 0);
+	ck_assert_str_eq(o.device, "/dev/other");
+	ck_assert_uint_eq(o.wait_ms, 250);
+	ck_assert_uint_eq(o.slice_ms, 25);
+	ck_assert(o.uid_set && o.gid_set);
+	ck_assert_uint_eq(o.uid, 7);
+	ck_assert_uint_eq(o.gid, 8);
+	ck_assert_uint_eq(o.umask, 027);
+	ck_assert(o.cache);
+}
+END_TEST
+
+static const struct {
+	const char *options, *device;
+} devices[] = {
+	{ "backend=sim", "sim" },
+	{ "backend=sim,sim_dies=2", "sim:dies=2" },
+	{ "sim_vram=1G,backend=sim", "sim:vram=1G" },
+	{ "backend=sim,sim_swap_us=200,sim_dies=3",
+	  "sim:dies=3,swap_us=200" },
+	{ "backend=sim,sim_dies=2,sim_vram=64M,sim_resmem=1M,sim_swap_us=5,"
+	  "sim_dir=/d,sim_ctl=/c",
+	  "sim:dies=2,vram=64M,resmem=1M,swap_us=5,dir=/d,ctl=/c" },
+	{ "backend=bar_swap", "/dev/bar_swap" },
+	{ "backend=bar_swap,device=/dev/x", "/dev/x" },
+};
+
+START_TEST(backend_and_its_options_make_the_device)
+{
+	ck_assert_int_eq(parse(devices[_i].options), 0);
+	ck_assert_str_eq(o.device, devices[_i].device);
+}
+END_TEST
+
+static const char *const limits[] = {
+	"wait=0",	   "wait=86400000", "timeslice=1",   "timeslice=10000",
+	"timeslice=auto", "uid=0",	    "uid=4294967294", "gid=4294967294",
+	"umask=0",	   "umask=777",	    "umask=0777",
+};
+
+START_TEST(value_at_its_limit_is_accepted)
+{
+	ck_assert_msg(!parse(limits[_i]), "%s: %s", limits[_i], said);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+static const char *const bad[] = {
+	"wait=",
+	"wait=x",
+	"wait=1x",
+	"wait=-1",
+	"wait=+1",
+	"wait= 1",
+	"wait=0x10",
+	"wait=1s",
+	"wait=86400001",
+	"wait=18446744073709551617",
+	"timeslice=",
+	"timeslice=0",
+	"timeslice=00",
+	"timeslice=10001",
+	"timeslice=5ms",
+	"timeslice=Auto",
+	"uid=",
+	"uid=root",
+	"uid=-1",
+	"uid=4294967295",
+	"uid=4294967296",
+	"gid=",
+	"gid=k80",
+	"gid=-1",
+	"gid=4294967295",
+	"umask=",
+	"umask=8",
+	"umask=1000",
+	"umask=-1",
+	"umask=0x1",
+	"umask=rwx",
+	"backend=",
+	"backend=cuda",
+	"backend=Sim",
+	"backend=sim ",
+	/* what belongs to the other backend */
+	"backend=sim,device=/dev/bar_swap",
+	"sim_dies=6",
+	"sim_vram=1G",
+	"sim_resmem=1G",
+	"sim_swap_us=5",
+	"sim_dir=/tmp",
+	"sim_ctl=/tmp/x",
+	"backend=bar_swap,sim_dies=6",
+	/* unknown */
+	"colour=red",
+	"Wait=5",
+	"wait",
+	"cache=1",
+	"cached",
+	"sim_die=6",
+};
+
+static bool is_one_line(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 8 && strchr(text, '\n') == text + len - 1 &&
+	       !strncmp(text, "k80fs: ", 7);
+}
+
+START_TEST(bad_option_returns_einval_and_one_line_that_names_it)
+{
+	char word[64];
+
+	ck_assert_msg(parse(bad[_i]) == -EINVAL, "%s", bad[_i]);
+	ck_assert_msg(is_one_line(said), "%s: '%s'", bad[_i], said);
+	/* the option at fault, or the value */
+	snprintf(word, sizeof(word), "%s", bad[_i]);
+	word[strcspn(word, "=,_")] = '\0';
+	ck_assert_msg(strstr(said, word) != NULL, "%s: '%s'", bad[_i], said);
+}
+END_TEST
+
+/* A comma in a path must not become a further option of the simulator. */
+START_TEST(comma_in_a_path_adds_no_option)
+{
+	int ret = parse("backend=sim,sim_dir=/a\\,dies=1,sim_dies=4");
+
+	if (!ret)
+		ck_assert_ptr_null(strstr(o.device, ",dies=1"));
+	else
+		ck_assert(is_one_line(said));
+}
+END_TEST
+
+START_TEST(flags_set_what_they_say)
+{
+	static const struct {
+		const char *flag;
+		bool f, d, h, v;
+	} rows[] = {
+		{ "-f", true, false, false, false },
+		{ "-d", true, true, false, false },
+		{ "-h", false, false, true, false },
+		{ "--help", false, false, true, false },
+		{ "-V", false, false, false, true },
+		{ "--version", false, false, false, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *argv[] = { "k80fs", rows[i].flag, dir };
+
+		ck_assert_int_eq(parse_args(3, argv), 0);
+		ck_assert_int_eq(o.foreground, rows[i].f);
+		ck_assert_int_eq(o.debug, rows[i].d);
+		ck_assert_int_eq(o.show_help, rows[i].h);
+		ck_assert_int_eq(o.show_version, rows[i].v);
+		forget();
+	}
+}
+END_TEST
+
+START_TEST(help_and_version_need_no_mount_point)
+{
+	static const char *const flags[] = { "-h", "--help", "-V",
+					     "--version" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		const char *argv[] = { "k80fs", flags[i] };
+
+		ck_assert_int_eq(parse_args(2, argv), 0);
+		forget();
+	}
+}
+END_TEST
+
+START_TEST(mount_point_that_will_not_do_is_named)
+{
+	const char *missing[] = { "k80fs" };
+	const char *absent[] = { "k80fs", "/nonexistent/mnt" };
+	const char *file[] = { "k80fs", "/proc/self/exe" };
+	const char *two[] = { "k80fs", dir, "/" };
+	const char *unknown[] = { "k80fs", "--frobnicate", dir };
+
+	ck_assert_int_eq(parse_args(1, missing), -EINVAL);
+	ck_assert(is_one_line(said));
+	forget();
+	ck_assert_int_eq(parse_args(2, absent), -EINVAL);
+	ck_assert(is_one_line(said));
+	ck_assert_ptr_nonnull(strstr(said, "/nonexistent/mnt"));
+	forget();
+	ck_assert_int_eq(parse_args(2, file), -EINVAL);
+	ck_assert(is_one_line(said));
+	ck_assert_ptr_nonnull(strstr(said, "/proc/self/exe"));
+	forget();
+	ck_assert_int_eq(parse_args(3, two), -EINVAL);
+	ck_assert(is_one_line(said));
+	forget();
+	ck_assert_int_eq(parse_args(3, unknown), -EINVAL);
+	ck_assert(is_one_line(said));
+	ck_assert_ptr_nonnull(strstr(said, "--frobnicate"));
+}
+END_TEST
+
+/* The daemon changes its folder: a relative path would name another place. */
+START_TEST(relative_mount_point_becomes_absolute)
+{
+	const char *argv[] = { "k80fs", "." };
+	char *cwd = getcwd(NULL, 0);
+	char path[PATH_MAX];
+
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(parse_args(2, argv), 0);
+	ck_assert_str_eq(o.mountpoint, realpath(dir, path));
+	ck_assert_int_eq(chdir(cwd), 0);
+	free(cwd);
+}
+END_TEST
+
+/* What fstab lines and mount(8) hand on. */
+START_TEST(words_of_mount_are_accepted)
+{
+	ck_assert_int_eq(parse("rw,nosuid,nodev,noexec,noatime,defaults,"
+			       "backend=sim"),
+			 0);
+	ck_assert_int_eq(n_option("nosuid"), 1);
+	ck_assert_int_eq(n_option("nodev"), 1);
+	ck_assert_int_eq(n_option("defaults"), 0);
+	forget();
+	ck_assert_int_eq(parse("ro"), 0);
+	ck_assert_int_eq(n_option("ro"), 1);
+}
+END_TEST
+
+START_TEST(own_options_are_not_handed_on)
+{
+	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2"),
+			 0);
+	ck_assert_int_eq(n_option("wait=5"), 0);
+	ck_assert_int_eq(n_option("cache"), 0);
+	ck_assert_int_eq(n_option("uid=1"), 0);
+	ck_assert_int_eq(n_option("backend=sim"), 0);
+	ck_assert_int_eq(n_option("sim_dies=2"), 0);
+}
+END_TEST
+
+START_TEST(permissions_are_always_checked_by_the_kernel)
+{
+	mock.uid = _i ? USER : 0;
+	ck_assert_int_eq(parse(NULL), 0);
+	ck_assert_int_eq(n_option("default_permissions"), 1);
+	ck_assert_int_eq(n_option("subtype=k80fs"), 1);
+}
+END_TEST
+
+START_TEST(root_shares_its_mount_and_others_only_when_they_say_so)
+{
+	ck_assert_int_eq(parse(NULL), 0);
+	ck_assert_int_eq(n_option("allow_other"), 1);
+	forget();
+	ck_assert_int_eq(parse("allow_other"), 0);
+	ck_assert_int_eq(n_option("allow_other"), 1);
+	forget();
+	mock.uid = USER;
+	ck_assert_int_eq(parse(NULL), 0);
+	ck_assert_int_eq(n_option("allow_other"), 0);
+	forget();
+	ck_assert_int_eq(parse("allow_other"), 0);
+	ck_assert_int_eq(n_option("allow_other"), 1);
+}
+END_TEST
+
+START_TEST(owner_is_the_mounter_and_for_root_group_k80)
+{
+	static const struct {
+		uid_t uid;
+		gid_t gid;
+		bool has_group;
+		const char *options;
+		uid_t want_uid;
+		gid_t want_gid;
+	} rows[] = {
+		{ 0, 0, false, NULL, 0, 0 },
+		{ 0, 0, true, NULL, 0, GROUP_K80 },
+		{ USER, USER_GID, true, NULL, USER, USER_GID },
+		{ 0, 0, true, "uid=5", 5, GROUP_K80 },
+		{ 0, 0, true, "gid=6", 0, 6 },
+		{ 0, 0, true, "uid=5,gid=0", 5, 0 },
+		{ USER, USER_GID, true, "uid=0,gid=6", 0, 6 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		mock.uid = rows[i].uid;
+		mock.gid = rows[i].gid;
+		mock.has_group_k80 = rows[i].has_group;
+		ck_assert_int_eq(parse(rows[i].options), 0);
+		ck_assert_uint_eq(o.uid, rows[i].want_uid);
+		ck_assert_uint_eq(o.gid, rows[i].want_gid);
+		forget();
+	}
+}
+END_TEST
+
+START_TEST(help_names_every_option)
+{
+	static const char *const words[] = {
+		"backend=", "device=", "wait=",	   "timeslice=", "uid=",
+		"gid=",	    "umask=",  "ro",	   "cache",	 "allow_other",
+		"sim_dies=", "sim_vram=", "sim_resmem=", "sim_swap_us=",
+		"sim_dir=", "sim_ctl=", "-f",	   "-d",	 "--help",
+		"--version", "fusermount3 -u", "MOUNTPOINT",
+	};
+	int fd = memfd_create("stdout", MFD_CLOEXEC);
+	int saved = dup(STDOUT_FILENO);
+	static char text[8192];
+	ssize_t n;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	options_help("k80fs");
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	close(fd);
+	close(saved);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		ck_assert_msg(strstr(text, words[i]) != NULL, "%s", words[i]);
+}
+END_TEST
+
+Suite *options_suite(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *values = tcase_create("values");
+	TCase *line = tcase_create("line");
+	TCase *mounting = tcase_create("mounting");
+
+	tcase_add_checked_fixture(values, setup, teardown);
+	tcase_add_test(values, no_option_gives_the_defaults);
+	tcase_add_test(values, each_option_sets_its_field);
+	tcase_add_loop_test(values, backend_and_its_options_make_the_device, 0,
+			    ARRAY_SIZE(devices));
+	tcase_add_loop_test(values, value_at_its_limit_is_accepted, 0,
+			    ARRAY_SIZE(limits));
+	tcase_add_loop_test(
+		values, bad_option_returns_einval_and_one_line_that_names_it, 0,
+		ARRAY_SIZE(bad));
+	tcase_add_test(values, comma_in_a_path_adds_no_option);
+	suite_add_tcase(suite, values);
+
+	tcase_add_checked_fixture(line, setup, teardown);
+	tcase_add_test(line, flags_set_what_they_say);
+	tcase_add_test(line, help_and_version_need_no_mount_point);
+	tcase_add_test(line, help_names_every_option);
+	tcase_add_test(line, mount_point_that_will_not_do_is_named);
+	tcase_add_test(line, relative_mount_point_becomes_absolute);
+	suite_add_tcase(suite, line);
+
+	tcase_add_checked_fixture(mounting, setup, teardown);
+	tcase_add_test(mounting, words_of_mount_are_accepted);
+	tcase_add_test(mounting, own_options_are_not_handed_on);
+	tcase_add_loop_test(mounting,
+			    permissions_are_always_checked_by_the_kernel, 0, 2);
+	tcase_add_test(
+		mounting,
+		root_shares_its_mount_and_others_only_when_they_say_so);
+	tcase_add_test(mounting, owner_is_the_mounter_and_for_root_group_k80);
+	suite_add_tcase(suite, mounting);
+	return suite;
+}
