@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "policy.h"
 #include "util.h"
 
 enum step { STEP_DONE = 0, STEP_MORE = 1 }; /* else -errno */
@@ -323,6 +324,8 @@ void io_submit(struct io *io)
 		io_finish(io, 0);
 		return;
 	}
+	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
+			policy_is_small(io->len);
 	io_run(io);
 }
 
