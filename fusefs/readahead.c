@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "pool.h"
 #include "util.h"
 
 /* one copy out of the die */
@@ -80,11 +81,9 @@ static bool take_buf(struct readahead *ra, struct readahead_pool *pool)
 	if (ra->buf)
 		return true;
 	if (atomic_fetch_add(&pool->in_use, 1) < READAHEAD_MAX) {
-		ra->buf = mmap(NULL, READAHEAD_LEN, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (ra->buf != MAP_FAILED)
+		ra->buf = pool_map(READAHEAD_LEN);
+		if (ra->buf)
 			return true;
-		ra->buf = NULL;
 	}
 	atomic_fetch_sub(&pool->in_use, 1);
 	return false;
