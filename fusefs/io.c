@@ -318,30 +318,33 @@ static void io_resume(struct sched_req *req, int result)
 }
 
 /* What was read ahead needs no turn. */
-static bool read_from_memory(struct io *io)
+static bool answer_from_memory(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
-	void *buf;
 
 	if (io->op != IO_READ || f->sync ||
 	    atomic_load(&eng->be->dies[io->die].io_errno))
 		return false;
-	buf = pool_bounce();
-	if (!buf || !readahead_get(&f->ra, &eng->ra, io->die, io->off, buf,
-				   io->len, now_ns()))
+	io->out = readahead_get(&f->ra, &eng->ra, io->die, io->off, io->len,
+				now_ns());
+	if (!io->out)
 		return false;
-	io->out = buf;
 	io->done = io->len;
+	io_finish(io, 0);
+	/* the file may be closed by now: readahead_free() waits for this */
+	readahead_put(&f->ra);
 	return true;
 }
 
 void io_submit(struct io *io)
 {
-	if (is_stale(io) || read_from_memory(io)) {
+	if (is_stale(io)) {
 		io_finish(io, 0);
 		return;
 	}
+	if (answer_from_memory(io))
+		return;
 	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
 			policy_is_small(io->len);
 	io_run(io);

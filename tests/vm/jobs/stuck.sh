@@ -14,7 +14,8 @@ check_is "nowait is EBUSY meanwhile" "$(bs acquire 0 nowait)" EBUSY
 timeout -s INT 1 "$G/bs" acquire 0 >"$TMPDIR/second"
 check_is "another acquire can be interrupted" $? 124
 check_like "info does not wait" "$(timeout 2 "$G/bs" info 3 bdf)" "${DIES[3]}"
-kill -INT $first
+# not by SIGINT, which a shell's background processes ignore
+kill -TERM $first
 wait $first
 check_is "the caller itself can be interrupted" "$((SECONDS - start < 20))" 1
 check_is "the reset goes on" "$(bs acquire 0 nowait)" EBUSY
