@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Hot removal of a die, adoption, removal of a switch.
-# ci: no
 # time: 100
 # alone: yes
 snapshot before
