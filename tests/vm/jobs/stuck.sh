@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # A die that never comes back from its reset: 70 s of the kernel's patience.
-# ci: no
 # time: 150
 # alone: yes
 check "loads" load
