@@ -185,11 +185,18 @@ check-vm: deps
 lint:
 	@tests/check.sh lint
 
-.PHONY: bench
+.PHONY: bench bench-copy bench-slot
 ## bench        measure against peers on this machine, into build/bench/
 bench: deps
 	$(MAKE) -s all
 	tests/bench/run.sh
+## bench-copy   every copy routine on ordinary memory; DEV=... on a BAR
+bench-copy: build-deps
+	$(MAKE) -s all
+	tests/bench/run.sh copy $(DEV)
+## bench-slot   the slot policy on a simulated clock
+bench-slot: build-deps
+	tests/bench/run.sh slot
 
 INSTALL ?= install
 .PHONY: install uninstall

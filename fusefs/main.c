@@ -196,6 +196,7 @@ static void engine_stop(struct fs *fs)
 	int ret = sched_stop(fs->io.sched);
 
 	pool_stop(fs->io.pool);
+	io_stop(&fs->io);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
 	if (ret)

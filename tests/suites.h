@@ -29,6 +29,7 @@
 	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
+	X(policy_visit) \
 	X(pool)        \
 	X(readahead)   \
 	X(region)      \
