@@ -185,14 +185,14 @@ demo-stop:
 .PHONY: check check-unit check-mount check-vm lint
 ## check        install what is needed, build, run every test
 check: deps
-	@tests/check.sh lint unit mount vm
+	@tests/check.sh lint unit mount mount-cuda vm
 ## check-unit   the tests that need no mount
 check-unit: deps
 	@tests/check.sh unit
-## check-mount  the mounted tree on the simulator (needs /dev/fuse)
+## check-mount  the mounted tree on simulator and stand-in (needs /dev/fuse)
 check-mount: deps
 	$(MAKE) -s all tests
-	@tests/check.sh mount
+	@tests/check.sh mount mount-cuda
 ## check-vm     the kernel module in a PC with three emulated cards
 check-vm: deps
 	$(MAKE) -s all tests
@@ -201,11 +201,18 @@ check-vm: deps
 lint:
 	@tests/check.sh lint
 
-.PHONY: bench
+.PHONY: bench bench-copy bench-slot
 ## bench        measure against peers on this machine, into build/bench/
 bench: deps
 	$(MAKE) -s all
 	tests/bench/run.sh
+## bench-copy   every copy routine on ordinary memory; DEV=... on a BAR
+bench-copy: build-deps
+	$(MAKE) -s all
+	tests/bench/run.sh copy $(DEV)
+## bench-slot   the slot policy on a simulated clock
+bench-slot: build-deps
+	tests/bench/run.sh slot
 
 INSTALL ?= install
 .PHONY: install uninstall

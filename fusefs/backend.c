@@ -160,6 +160,12 @@ void backend_reader_end(struct backend *be, unsigned int die, void *reader)
 		be->ops->reader_end(be, die, reader);
 }
 
+void backend_push(struct backend *be, unsigned int die)
+{
+	if (be->ops->push)
+		be->ops->push(be, die);
+}
+
 void *backend_request_buf(struct backend *be, size_t len)
 {
 	return be->ops->request_buf ? be->ops->request_buf(be, len) : NULL;

@@ -68,6 +68,7 @@ struct backend_loan {
  * @reader_new: of an open file, which may turn out to read in sequence; NULL
  *            if there is no memory. @reader_end: it was closed
  * @lend:     as @read, into memory of the backend's, until @give_back
+ * @push:     writes were answered: do what could wait until then
  * @request_buf: @len bytes for the calling thread's next request: a write
  *            from there may exchange the memory for other; NULL: none is left
  */
@@ -100,6 +101,7 @@ struct backend_ops {
 	void (*give_back)(struct backend *be, unsigned int die,
 			  struct backend_loan *loan);
 	/* optional */
+	void (*push)(struct backend *be, unsigned int die);
 	void *(*request_buf)(struct backend *be, size_t len);
 };
 
@@ -207,6 +209,9 @@ void backend_reader_end(struct backend *be, unsigned int die, void *reader);
  * Return: @len bytes until the next call in this thread; NULL: anywhere.
  */
 void *backend_request_buf(struct backend *be, size_t len);
+
+/** backend_push() - after writes were answered; may be left out */
+void backend_push(struct backend *be, unsigned int die);
 
 /** backend_lost() - how many answered writes of @die failed later */
 static inline uint64_t backend_lost(struct backend *be, unsigned int die)

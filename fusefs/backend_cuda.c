@@ -349,10 +349,17 @@ static void cuda_give_back(struct backend *be, unsigned int die,
 	dma_return(dma_of(be, die), &l);
 }
 
+static void cuda_push(struct backend *be, unsigned int die)
+{
+	dma_push(dma_of(be, die));
+}
+
 static void *cuda_request_buf(struct backend *be, size_t len)
 {
-	if (!request_mem && len <= DMA_BUF_LEN)
-		request_mem = dma_alloc(dma_of(be, 0));
+	struct dma *d = dma_of(be, 0);
+
+	if (!request_mem && len <= DMA_BUF_LEN && !d->is_dead)
+		request_mem = dma_alloc(d);
 	return request_mem;
 }
 
@@ -375,5 +382,6 @@ const struct backend_ops backend_cuda = {
 	.reader_end = cuda_reader_end,
 	.lend = cuda_lend,
 	.give_back = cuda_give_back,
+	.push = cuda_push,
 	.request_buf = cuda_request_buf,
 };

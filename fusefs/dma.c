@@ -66,16 +66,22 @@ void dma_init(struct dma *d, unsigned int die, CUcontext ctx, CUdeviceptr mem,
 	pthread_cond_init(&d->moved, NULL);
 }
 
+static void free_list(struct dma_buf *b)
+{
+	while (b) {
+		struct dma_buf *next = b->next;
+
+		free(b);
+		b = next;
+	}
+}
+
 /* Memory and streams go with the context. */
 void dma_free(struct dma *d)
 {
 	dma_sync(d);
-	while (d->free) {
-		struct dma_buf *b = d->free;
-
-		d->free = b->next;
-		free(b);
-	}
+	free_list(d->free);
+	free_list(d->abandoned);
 	pthread_cond_destroy(&d->moved);
 	pthread_mutex_destroy(&d->lock);
 }
@@ -94,7 +100,7 @@ CUresult dma_wait(struct dma *d, struct dma_buf *b)
 			return err;
 		err = CUDA_SUCCESS;
 		spent = now_ns() - start;
-		if (spent > PATIENCE_NS)
+		if (spent > PATIENCE_NS || d->is_dead)
 			return HUNG;
 		if (spent > SPIN_NS)
 			nanosleep(&nap, NULL);
@@ -196,8 +202,10 @@ int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out)
 
 void dma_put_locked(struct dma *d, struct dma_buf *b)
 {
-	b->next = d->free;
-	d->free = b;
+	struct dma_buf **list = d->is_dead ? &d->abandoned : &d->free;
+
+	b->next = *list;
+	*list = b;
 	pthread_cond_broadcast(&d->moved);
 }
 

@@ -52,6 +52,7 @@ enum dma_state {
  * @data:  in @mem: the byte at @off
  * @off, @end: of device memory
  * @seq:   order of the writes
+ * @is_full: gathering: takes no more, goes out next
  * @users: loans of what was read ahead
  * @stale: read ahead, and must not be used any more
  */
@@ -63,6 +64,7 @@ struct dma_buf {
 	enum dma_state state;
 	uint64_t off, end;
 	uint64_t seq;
+	bool is_full;
 	unsigned int users;
 	bool stale;
 };
@@ -102,6 +104,7 @@ struct dma {
 	pthread_mutex_t lock; /* guards all below, buffers and readers */
 	pthread_cond_t moved; /* a buffer left a state */
 	struct dma_buf *free;
+	struct dma_buf *abandoned; /* a dead engine may still touch these */
 	unsigned int n_bufs;
 	unsigned int n_windows;
 	struct dma_buf *writes; /* oldest first */
@@ -139,16 +142,20 @@ CUresult dma_enter(struct dma *d);
 char *dma_alloc(struct dma *d);
 
 /**
- * dma_write() - write; answers when the bytes are on their way or gathered
+ * dma_write() - write; dma_push() should follow, when it was answered
  * @off, @len: inside the memory; @len <= DMA_MAX_LEN
  * @src:       the bytes
  * @mem:       the pinned buffer around @src, exchanged for another one of the
  *             same size if @src is sent from there; NULL: @src is ordinary
  *
- * Return: 0; -ENOMEM; -EIO. A failure after that counts in @lost.
+ * Return: 0, every read sees the bytes; -ENOMEM; -EIO. A failure after that
+ * counts in @lost.
  */
 int dma_write(struct dma *d, uint64_t off, const void *src, size_t len,
 	      char **mem);
+
+/** dma_push() - start to send what is there to be sent */
+void dma_push(struct dma *d);
 
 /** dma_zero() - clear; done when it returns. 0, -ENOMEM, -EIO */
 int dma_zero(struct dma *d, uint64_t off, uint64_t len);
@@ -182,6 +189,7 @@ struct dma_buf *dma_overlap_locked(struct dma *d, uint64_t off, uint64_t end,
 				   const struct dma_buf *but);
 void dma_advance_locked(struct dma *d, struct dma_buf *b);
 int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out);
+/* never used again if the context is dead: the engine may still touch it */
 void dma_put_locked(struct dma *d, struct dma_buf *b);
 CUresult dma_wait(struct dma *d, struct dma_buf *b);
 int dma_fail_locked(struct dma *d, const char *what, CUresult err);

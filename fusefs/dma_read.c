@@ -42,8 +42,7 @@ static void window_end_locked(struct dma *d, struct dma_buf **slot)
 	}
 	if (err)
 		dma_fail_locked(d, "reading ahead", err);
-	else
-		dma_put_locked(d, w);
+	dma_put_locked(d, w);
 }
 
 /* Windows behind the reader, or not to be used; of an ended one, all. */
@@ -145,6 +144,10 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 		return ret;
 	while ((in_way = dma_overlap_locked(d, off, off + len, NULL)))
 		dma_advance_locked(d, in_way);
+	if (d->is_dead) {
+		dma_put_locked(d, b);
+		return -EIO;
+	}
 	pthread_mutex_unlock(&d->lock);
 	b->data = b->mem;
 	err = dma_enter(d);
@@ -156,8 +159,7 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 	pthread_mutex_lock(&d->lock);
 	if (err) {
 		ret = dma_fail_locked(d, "reading", err);
-		if (!d->is_dead)
-			dma_put_locked(d, b);
+		dma_put_locked(d, b);
 		return ret;
 	}
 	loan->buf = b;

@@ -3,8 +3,9 @@
  * Writes: answered when they are gathered or on their way, done later.
  *
  * The life of one on the list: busy while its bytes are copied into the
- * buffer; gathering, if it was small, until something makes it go out; flying;
- * off the list when somebody has waited for it.
+ * buffer; gathering until it is full, or something makes it go out; flying; off
+ * the list when somebody has waited for it. To make it go out takes as long as
+ * to answer, so that comes after the answer.
  */
 #include "dma.h"
 
@@ -36,14 +37,10 @@ static void list_del_locked(struct dma *d, struct dma_buf *b)
 	d->n_writes--;
 }
 
-/* What the copy engine was given and did not finish is not used again. */
 static void write_ended_locked(struct dma *d, struct dma_buf *b)
 {
 	list_del_locked(d, b);
-	if (d->is_dead)
-		pthread_cond_broadcast(&d->moved);
-	else
-		dma_put_locked(d, b);
+	dma_put_locked(d, b);
 }
 
 static void write_lost_locked(struct dma *d, struct dma_buf *b, CUresult err)
@@ -110,7 +107,7 @@ void dma_advance_locked(struct dma *d, struct dma_buf *b)
 static struct dma_buf *gathering_locked(struct dma *d, uint64_t off, uint64_t end)
 {
 	for (struct dma_buf *b = d->writes; b; b = b->next)
-		if (b->state == DMA_GATHERING && b->off <= off &&
+		if (b->state == DMA_GATHERING && !b->is_full && b->off <= off &&
 		    off <= b->end && end - b->off <= DMA_GATHER_LEN)
 			return b;
 	return NULL;
@@ -165,24 +162,6 @@ static int begin_locked(struct dma *d, uint64_t off, uint64_t end,
 	return 0;
 }
 
-static int send_alone_locked(struct dma *d, struct dma_buf *b)
-{
-	CUresult err = send_locked(d, b);
-	int ret;
-
-	if (!err)
-		return 0;
-	ret = dma_fail_locked(d, "writing", err);
-	write_ended_locked(d, b);
-	return ret;
-}
-
-static void stay_locked(struct dma *d, struct dma_buf *b)
-{
-	b->state = DMA_GATHERING;
-	pthread_cond_broadcast(&d->moved);
-}
-
 int dma_write(struct dma *d, uint64_t off, const void *src, size_t len, char **mem)
 {
 	bool is_small = len <= DMA_GATHER_MAX;
@@ -208,14 +187,29 @@ int dma_write(struct dma *d, uint64_t off, const void *src, size_t len, char **m
 	}
 
 	pthread_mutex_lock(&d->lock);
-	if (!is_small)
-		ret = send_alone_locked(d, b);
-	else if (b->end - b->off < DMA_GATHER_LEN)
-		stay_locked(d, b);
-	else
+	b->is_full = !is_small || b->end - b->off >= DMA_GATHER_LEN;
+	b->state = DMA_GATHERING;
+	pthread_cond_broadcast(&d->moved);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+static struct dma_buf *full_locked(struct dma *d)
+{
+	for (struct dma_buf *b = d->writes; b; b = b->next)
+		if (b->state == DMA_GATHERING && b->is_full)
+			return b;
+	return NULL;
+}
+
+void dma_push(struct dma *d)
+{
+	struct dma_buf *b;
+
+	pthread_mutex_lock(&d->lock);
+	while ((b = full_locked(d)))
 		let_go_locked(d, b);
 	pthread_mutex_unlock(&d->lock);
-	return ret;
 }
 
 int dma_zero(struct dma *d, uint64_t off, uint64_t len)

@@ -8,9 +8,8 @@
  *
  * Where no request waits for a slot, waking a thread takes longer than all the
  * rest: a blocked read(2) takes 20 us to return, a copy of 128 KiB takes 10. So
- * threads take turns there. One has the turn: it looks for a request without
- * sleeping, for a short time after the last one, and then blocks. With the
- * request it passes the turn on, to a thread that waits for it awake.
+ * a thread there looks for its next request without sleeping, for a short time
+ * after the last one, and there are only as many of them as do any good.
  */
 #include <errno.h>
 #include <fuse_lowlevel.h>
@@ -28,21 +27,22 @@
 /* as many as libfuse has by default: what waits for a turn holds none */
 #define LOOP_THREADS 10
 
+/* without a slot: a client's gap between two blocks of 1 MiB is shorter */
+#define SPIN_NS       (400 * NSEC_PER_USEC)
+#define SPIN_THREADS  5
+#define SPIN_MIN_CPUS 4
+
 /* what stands before the data of a WRITE */
 #define HEAD_LEN (sizeof(struct fuse_in_header) + sizeof(struct fuse_write_in))
 
 /* libfuse reads that much at most: a page more than the longest WRITE's data */
 #define REQUEST_LEN(page) (OPTIONS_MAX_REQUEST + (page))
 
-#define SPIN_NS       (100 * NSEC_PER_USEC)
-#define SPIN_MIN_CPUS 4 /* two threads are awake beside the client */
-
 struct loop;
 
 struct loop_thread {
 	struct loop *loop;
 	pthread_t id;
-	bool has_turn;
 	char *own; /* where it reads to if the backend has no buffer */
 };
 
@@ -51,11 +51,7 @@ struct loop {
 	size_t page;
 	sem_t ended; /* some thread found that the session is over */
 	_Atomic int error;
-	bool takes_turns;
-	_Atomic bool turn_taken;
-	_Atomic unsigned int n_awake; /* wait for the turn without sleeping */
-	pthread_mutex_t turn_lock; /* for those who sleep until it is free */
-	pthread_cond_t turn_free;
+	bool spins;
 	struct loop_thread threads[LOOP_THREADS];
 };
 
@@ -71,59 +67,6 @@ static char *request_place(struct loop_thread *t)
 	if (!mem)
 		mem = t->own;
 	return mem ? mem + loop->page - HEAD_LEN : NULL;
-}
-
-static bool try_turn(struct loop *loop)
-{
-	return !atomic_load(&loop->turn_taken) &&
-	       !atomic_exchange(&loop->turn_taken, true);
-}
-
-/* Awake, if no other thread is, and not for long: true with the turn. */
-static bool await_turn(struct loop *loop)
-{
-	uint64_t end = now_ns() + SPIN_NS;
-	bool have = false;
-
-	if (atomic_fetch_add(&loop->n_awake, 1) == 0)
-		do {
-			have = try_turn(loop);
-		} while (!have && now_ns() < end);
-	atomic_fetch_sub(&loop->n_awake, 1);
-	return have;
-}
-
-static void take_turn(struct loop *loop)
-{
-	if (await_turn(loop))
-		return;
-	pthread_mutex_lock(&loop->turn_lock);
-	while (!try_turn(loop))
-		pthread_cond_wait(&loop->turn_free, &loop->turn_lock);
-	pthread_mutex_unlock(&loop->turn_lock);
-}
-
-/*
- * A thread that stops waiting awake looks at the turn after it said so, and we
- * look for such a thread after the turn is free: one of us sees the other.
- */
-static void pass_turn(struct loop *loop)
-{
-	atomic_store(&loop->turn_taken, false);
-	if (atomic_load(&loop->n_awake))
-		return;
-	pthread_mutex_lock(&loop->turn_lock);
-	pthread_cond_signal(&loop->turn_free);
-	pthread_mutex_unlock(&loop->turn_lock);
-}
-
-static void end_turn(void *arg)
-{
-	struct loop_thread *t = arg;
-
-	if (t->has_turn)
-		pass_turn(t->loop);
-	t->has_turn = false;
 }
 
 /* Until there is a request, or for so long that none may come. */
@@ -143,25 +86,23 @@ static int receive(struct loop_thread *t, struct fuse_buf *buf)
 	struct fuse_session *se = loop->fs->se;
 	int ret = 0;
 
-	if (loop->takes_turns) {
-		take_turn(loop);
-		t->has_turn = true;
+	if (loop->spins)
 		await_request(se);
-	}
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!fuse_session_exited(se))
 		ret = fuse_session_receive_buf(se, buf);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	end_turn(t);
 	return ret;
 }
 
-static void loop_run(struct loop_thread *t)
+static void *loop_run(void *arg)
 {
+	struct loop_thread *t = arg;
 	struct loop *loop = t->loop;
 	struct fuse_session *se = loop->fs->se;
 	int ret = 0;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	while (!fuse_session_exited(se)) {
 		struct fuse_buf buf = { .mem = request_place(t) };
 
@@ -180,14 +121,6 @@ static void loop_run(struct loop_thread *t)
 		loop->error = ret;
 	fuse_session_exit(se);
 	sem_post(&loop->ended);
-}
-
-static void *loop_thread(void *arg)
-{
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	pthread_cleanup_push(end_turn, arg);
-	loop_run(arg);
-	pthread_cleanup_pop(false);
 	return NULL;
 }
 
@@ -202,7 +135,7 @@ static int start_thread(struct loop *loop, struct loop_thread *t)
 	/* a copy from memory that vanished is told so by this one */
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	ret = -pthread_create(&t->id, NULL, loop_thread, t);
+	ret = -pthread_create(&t->id, NULL, loop_run, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
 }
@@ -214,11 +147,9 @@ int fs_loop(struct fs *fs)
 	int ret = 0;
 
 	sem_init(&loop.ended, 0, 0);
-	pthread_mutex_init(&loop.turn_lock, NULL);
-	pthread_cond_init(&loop.turn_free, NULL);
-	loop.takes_turns = !fs->be.ops->has_slot &&
-			   sysconf(_SC_NPROCESSORS_ONLN) >= SPIN_MIN_CPUS;
-	for (n = 0; n < LOOP_THREADS; n++) {
+	loop.spins = !fs->be.ops->has_slot &&
+		     sysconf(_SC_NPROCESSORS_ONLN) >= SPIN_MIN_CPUS;
+	for (n = 0; n < (loop.spins ? SPIN_THREADS : LOOP_THREADS); n++) {
 		ret = start_thread(&loop, &loop.threads[n]);
 		if (ret)
 			break;
@@ -234,8 +165,6 @@ int fs_loop(struct fs *fs)
 		free(loop.threads[i].own);
 	}
 	sem_destroy(&loop.ended);
-	pthread_cond_destroy(&loop.turn_free);
-	pthread_mutex_destroy(&loop.turn_lock);
 	fuse_session_reset(fs->se);
 	return n ? loop.error : ret;
 }

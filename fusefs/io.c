@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "policy.h"
 #include "util.h"
 
 enum step { STEP_DONE = 0, STEP_MORE = 1 }; /* else -errno */
@@ -64,7 +65,6 @@ static int step_lend(struct io *io)
 			   io->len, &io->loan);
 	if (ret)
 		return ret;
-	io->loan_die = io->die;
 	io->out = io->loan.data;
 	io->done = io->len;
 	return STEP_DONE;
@@ -152,29 +152,47 @@ static int step_zero(struct io *io)
 	return io->done < io->len ? STEP_MORE : STEP_DONE;
 }
 
+/*
+ * The first copy has the large stage, which is kept: fresh pages would cost as
+ * much as the copy. Those beside it make do with small ones.
+ */
 static int stage_take(struct io *io)
 {
-	size_t len = IO_COPY_MAX;
+	struct io_engine *eng = io->eng;
 
-	if (atomic_fetch_add(&io->eng->copying, 1) > 0)
-		len = IO_COPY_MIN;
-	io->len = MIN(io->len, (uint64_t)len);
-	io->stage = mmap(NULL, io->len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (io->stage != MAP_FAILED)
-		return 0;
-	io->stage = NULL;
-	atomic_fetch_sub(&io->eng->copying, 1);
-	return -ENOMEM;
+	if (!atomic_flag_test_and_set(&eng->is_staging)) {
+		if (!eng->stage)
+			eng->stage = pool_map(IO_COPY_MAX);
+		if (eng->stage) {
+			io->stage = eng->stage;
+			io->has_large_stage = true;
+			io->len = MIN(io->len, (uint64_t)IO_COPY_MAX);
+			return 0;
+		}
+		atomic_flag_clear(&eng->is_staging);
+		return -ENOMEM;
+	}
+	io->stage = pool_map(IO_COPY_MIN);
+	io->len = MIN(io->len, (uint64_t)IO_COPY_MIN);
+	return io->stage ? 0 : -ENOMEM;
 }
 
 static void stage_drop(struct io *io)
 {
 	if (!io->stage)
 		return;
-	munmap(io->stage, io->len);
+	if (io->has_large_stage)
+		atomic_flag_clear(&io->eng->is_staging);
+	else
+		munmap(io->stage, IO_COPY_MIN);
 	io->stage = NULL;
-	atomic_fetch_sub(&io->eng->copying, 1);
+}
+
+void io_stop(struct io_engine *eng)
+{
+	if (eng->stage)
+		munmap(eng->stage, IO_COPY_MAX);
+	eng->stage = NULL;
 }
 
 /* First turn: the source's bytes into RAM. Second turn: into the other die. */
@@ -254,7 +272,8 @@ static void io_finish(struct io *io, int ret)
 {
 	struct backend_loan loan = io->loan;
 	struct backend *be = io->eng->be;
-	unsigned int die = io->loan_die;
+	unsigned int die = io->die;
+	bool was_write = io->op == IO_WRITE || io->op == IO_COPY;
 	ssize_t result;
 
 	if (io->op == IO_ZERO)
@@ -272,6 +291,8 @@ static void io_finish(struct io *io, int ret)
 	/* @io is gone, and maybe its file */
 	if (loan.buf)
 		backend_give_back(be, die, &loan);
+	if (was_write)
+		backend_push(be, die);
 }
 
 /* The die is in and counted for us: one step, then give it back. */
@@ -343,30 +364,35 @@ static void io_resume(struct sched_req *req, int result)
 }
 
 /* What was read ahead needs no turn. */
-static bool read_from_memory(struct io *io)
+static bool answer_from_memory(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
-	void *buf;
 
 	if (io->op != IO_READ || f->sync ||
 	    atomic_load(&eng->be->dies[io->die].io_errno))
 		return false;
-	buf = pool_bounce();
-	if (!buf || !readahead_get(&f->ra, &eng->ra, io->die, io->off, buf,
-				   io->len, now_ns()))
+	io->out = readahead_get(&f->ra, &eng->ra, io->die, io->off, io->len,
+				now_ns());
+	if (!io->out)
 		return false;
-	io->out = buf;
 	io->done = io->len;
+	io_finish(io, 0);
+	/* the file may be closed by now: readahead_free() waits for this */
+	readahead_put(&f->ra);
 	return true;
 }
 
 void io_submit(struct io *io)
 {
-	if (is_stale(io) || read_from_memory(io)) {
+	if (is_stale(io)) {
 		io_finish(io, 0);
 		return;
 	}
+	if (answer_from_memory(io))
+		return;
+	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
+			policy_is_small(io->len);
 	io_run(io);
 }
 

@@ -27,7 +27,8 @@
 
 /**
  * struct io_engine - what every transfer needs
- * @copying:   copies between dies that have a stage buffer now
+ * @is_staging: a copy between dies uses @stage now
+ * @stage:     IO_COPY_MAX bytes, kept between copies; whoever set @is_staging
  * @zero_done: progress of a `zero` of each die; @zero_total: 0 for none
  */
 struct io_engine {
@@ -35,7 +36,8 @@ struct io_engine {
 	struct sched *sched;
 	struct pool *pool;
 	uint64_t wait_ns; /* default patience with holds of other dies */
-	_Atomic unsigned int copying;
+	atomic_flag is_staging;
+	char *stage;
 	_Atomic uint64_t zero_done[BACKEND_MAX_DIES];
 	_Atomic uint64_t zero_total[BACKEND_MAX_DIES];
 	struct readahead_pool ra;
@@ -115,13 +117,16 @@ struct io {
 	struct pool_work work;
 	uint64_t done;
 	const void *out;
-	struct backend_loan loan; /* of @loan_die, while @out is in it */
-	unsigned int loan_die;
+	struct backend_loan loan; /* what @out is in, if it is a loan */
 	char *stage;
 	uint64_t stage_len;
+	bool has_large_stage;
 	bool was_parked;
 	unsigned int taken; /* times the die was taken out under a step */
 };
+
+/** io_stop() - after the last answer: free what is kept between requests */
+void io_stop(struct io_engine *eng);
 
 /** io_init() - clear, set the defaults and the die of @file */
 void io_init(struct io *io, struct io_engine *eng, enum io_op op,

@@ -148,8 +148,8 @@ static int learn_tree(struct fs *fs)
 	return 0;
 }
 
-/* On the module's dies the vendor's driver works, and they are found by their
- * addresses; elsewhere they are CUDA devices by number. */
+/* Simulated dies are CUDA devices by number, real ones by their addresses. On
+ * the module's dies it is the bound driver that works. */
 static int compute_open(struct fs *fs)
 {
 	static char bdf[BACKEND_MAX_DIES][16];
@@ -164,7 +164,7 @@ static int compute_open(struct fs *fs)
 
 	if (!fs->opts->compute)
 		return 0;
-	if (!strcmp(fs->be.ops->name, "bar_swap")) {
+	if (strcmp(fs->be.ops->name, "sim") != 0) {
 		for (unsigned int die = 0; die < fs->be.n_dies; die++)
 			if (!backend_info(&fs->be, die, &info))
 				memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
@@ -232,6 +232,7 @@ static void engine_stop(struct fs *fs)
 	ret = sched_stop(fs->io.sched);
 
 	pool_stop(fs->io.pool);
+	io_stop(&fs->io);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
 	if (ret)

@@ -10,6 +10,8 @@ void policy_init(struct policy *p)
 	memset(p, 0, sizeof(*p));
 	p->active = -1;
 	p->swapping_to = -1;
+	p->visit_to = -1;
+	p->visit_from = -1;
 	p->only = -1;
 }
 
@@ -25,19 +27,41 @@ uint64_t policy_slice_ns(const struct policy *p)
 	return at_least(POLICY_SLICE_SWAPS * p->swap_ns, POLICY_MIN_SLICE_NS);
 }
 
+uint64_t policy_visit_ns(const struct policy *p)
+{
+	return at_least(POLICY_VISIT_SWAPS * p->swap_ns, POLICY_MIN_VISIT_NS);
+}
+
 uint64_t policy_grace_ns(const struct policy *p)
 {
 	return at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
 }
 
-void policy_wait(struct policy *p, unsigned int die, uint64_t now)
+/* A request of @die came: were its clients as quick as the grace? */
+static void note_arrival(struct policy *p, unsigned int die, uint64_t now)
 {
+	struct policy_die *d = &p->dies[die];
+
+	d->is_eager = d->running || now < d->last_done + policy_grace_ns(p);
+}
+
+void policy_run(struct policy *p, unsigned int die, uint64_t now)
+{
+	note_arrival(p, die, now);
+	policy_start(p, die);
+}
+
+void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small)
+{
+	note_arrival(p, die, now);
+	p->dies[die].small_waiting += small;
 	if (!p->dies[die].waiting++)
 		p->dies[die].waiting_since = now;
 }
 
-void policy_unwait(struct policy *p, unsigned int die)
+void policy_unwait(struct policy *p, unsigned int die, bool small)
 {
+	p->dies[die].small_waiting -= small;
 	p->dies[die].waiting--;
 }
 
@@ -61,13 +85,51 @@ bool policy_others_wait(const struct policy *p)
 	return longest_waiting(p, p->active) >= 0;
 }
 
+bool policy_done(struct policy *p, unsigned int die, uint64_t now)
+{
+	struct policy_die *d = &p->dies[die];
+	bool is_idle = !--d->running;
+
+	d->last_done = now;
+	if (!is_idle || p->draining)
+		return is_idle;
+	return (p->visit_from >= 0 || !d->is_eager) && policy_others_wait(p);
+}
+
+/* The die that may interrupt: its oldest request came first, all are small. */
+static int visitor(const struct policy *p)
+{
+	int best = -1;
+
+	for (int die = 0; die < POLICY_MAX_DIES; die++) {
+		const struct policy_die *d = &p->dies[die];
+
+		if (die == p->active || !d->waiting ||
+		    d->waiting != d->small_waiting)
+			continue;
+		if (best < 0 || d->waiting_since < p->dies[best].waiting_since)
+			best = die;
+	}
+	return best;
+}
+
+/* Who comes after the active die, which has nothing more to run. */
+static int successor(const struct policy *p)
+{
+	if (p->visit_to >= 0)
+		return p->visit_to;
+	if (p->visit_from >= 0 && p->dies[p->visit_from].waiting)
+		return p->visit_from;
+	return longest_waiting(p, p->active);
+}
+
 /* The active die has nothing more to run. */
 static struct policy_step switch_away(struct policy *p)
 {
 	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
 
 	if (p->evict == POLICY_STAY)
-		step.die = longest_waiting(p, p->active);
+		step.die = successor(p);
 	else
 		step.die = p->active;
 	if (p->evict == POLICY_OUT)
@@ -76,11 +138,24 @@ static struct policy_step switch_away(struct policy *p)
 	return step;
 }
 
+/* When the active die counts as idle, as far as is known now. */
+static uint64_t idle_end(const struct policy *p, uint64_t now)
+{
+	const struct policy_die *d = &p->dies[p->active];
+
+	/* looked at again one grace later */
+	if (d->running || d->waiting)
+		return now + policy_grace_ns(p);
+	/* a visitor is not waited for at all */
+	if (p->visit_from >= 0 || !d->is_eager)
+		return now;
+	return d->last_done + policy_grace_ns(p);
+}
+
 struct policy_step policy_next(struct policy *p, uint64_t now)
 {
 	struct policy_step keep = { POLICY_KEEP, -1, POLICY_NEVER };
 	const struct policy_die *d;
-	uint64_t idle_end;
 
 	if (p->swapping_to >= 0)
 		return keep;
@@ -97,41 +172,73 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	}
 
 	d = &p->dies[p->active];
+	if (p->visit_to >= 0 && !p->dies[p->visit_to].waiting) {
+		p->draining = false;
+		p->visit_to = -1;
+	}
 	if (!p->evict && (p->held || !policy_others_wait(p))) {
 		/* whoever made it drain has left */
 		p->draining = false;
+		p->visit_to = -1;
 		return keep;
 	}
 	if (!p->evict && !p->draining && now < p->slice_end) {
-		if (d->running) {
-			/* an idle die is noticed one grace later at most */
-			keep.wake = MIN(p->slice_end, now + policy_grace_ns(p));
-			return keep;
-		}
-		idle_end = d->last_done + policy_grace_ns(p);
-		if (now < idle_end) {
-			keep.wake = MIN(p->slice_end, idle_end);
+		int guest = p->visit_from < 0 ? visitor(p) : -1;
+
+		keep.wake = MIN(p->slice_end, idle_end(p, now));
+		if (guest >= 0 && now >= p->visit_next) {
+			p->visit_to = guest;
+			p->visit_left = p->slice_end - now;
+		} else if (now < keep.wake) {
+			if (guest >= 0)
+				keep.wake = MIN(keep.wake, p->visit_next);
 			return keep;
 		}
 	}
 	p->draining = true;
+	keep.wake = POLICY_NEVER;
 	if (d->running)
 		return keep;
 	return switch_away(p);
 }
 
+/* Median of the last costs: one swap that was held up says nothing. */
+static void note_cost(struct policy *p, uint64_t cost)
+{
+	uint64_t sorted[POLICY_COSTS];
+	unsigned int n, i;
+
+	p->costs[p->n_costs++ % POLICY_COSTS] = MIN(cost, POLICY_MAX_SWAP_NS);
+	for (n = 0; n < POLICY_COSTS && n < p->n_costs; n++) {
+		for (i = n; i && sorted[i - 1] > p->costs[n]; i--)
+			sorted[i] = sorted[i - 1];
+		sorted[i] = p->costs[n];
+	}
+	p->swap_ns = sorted[(n - 1) / 2];
+}
+
 void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 {
-	if (cost) {
-		cost = MIN(cost, POLICY_MAX_SWAP_NS);
-		/* a moving average over about four swaps */
-		p->swap_ns = p->swap_ns ? (3 * p->swap_ns + cost) / 4 : cost;
-	}
+	bool visits = die >= 0 && die == p->visit_to;
+	bool returns = die >= 0 && die == p->visit_from;
+	int from = p->active;
+
+	if (cost)
+		note_cost(p, cost);
 	p->active = die;
 	p->swapping_to = -1;
 	p->draining = false;
 	p->evict = POLICY_STAY;
 	p->slice_end = now + policy_slice_ns(p);
+	if (visits)
+		/* as long as it takes to get there */
+		p->slice_end = now + at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
+	else if (returns)
+		p->slice_end = now + p->visit_left;
+	if (p->visit_from >= 0)
+		p->visit_next = now + policy_visit_ns(p);
+	p->visit_from = visits ? from : -1;
+	p->visit_to = -1;
 	if (die >= 0)
 		p->dies[die].last_done = now;
 }

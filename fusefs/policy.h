@@ -9,11 +9,16 @@
  * request starts, and when the last one is done the die that has waited
  * longest comes in. A die that has just answered keeps the slot for a grace
  * period even with nothing to do, because a synchronous reader is about to ask
- * again (without it batching gains nothing); a die idle for longer than that
- * gives way at once.
+ * again (without it batching gains nothing). Whether that is so is judged by
+ * its last request: a die whose clients took longer than the grace to ask again
+ * gives way as soon as it has nothing to do.
  *
- * The wait for a turn is bounded by (dies - 1) x (slice + the longest request
- * + swap).
+ * A die whose waiting requests are all small may interrupt a slice: a visit.
+ * Visits are some swaps apart and end as soon as the small requests are done;
+ * the interrupted die then gets the rest of its slice.
+ *
+ * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + the
+ * longest request + swap).
  */
 #ifndef K80FS_POLICY_H
 #define K80FS_POLICY_H
@@ -29,6 +34,12 @@
 #define POLICY_SLICE_SWAPS  20
 #define POLICY_MIN_SLICE_NS 5000000ULL
 #define POLICY_MIN_GRACE_NS 1000000ULL
+#define POLICY_SMALL_LEN    65536u
+/* a visit costs two swaps: 15 swaps apart, that is 12 % of the slot */
+#define POLICY_VISIT_SWAPS  15
+#define POLICY_MIN_VISIT_NS 5000000ULL
+/* the estimate of a swap is the median of so many */
+#define POLICY_COSTS 8
 /* A reset inside a swap (a second and more) is no measure of the next one. */
 #define POLICY_MAX_SWAP_NS 50000000ULL
 
@@ -50,6 +61,12 @@ enum policy_evict {
  * @slice_end:   when @active may be made to give way
  * @swap_ns:     estimate of one swap
  * @slice_set:   slice chosen by the user, 0 for auto
+ * @costs:       of the last swaps, a ring; @n_costs: how many there ever were
+ * @visit_to:    die that interrupts the slice of @active as soon as its
+ *               requests are done, -1 for none
+ * @visit_from:  die whose slice @active interrupts, -1 for none
+ * @visit_left:  what is left of that slice
+ * @visit_next:  no visit before this time
  */
 struct policy {
 	int active;
@@ -61,11 +78,19 @@ struct policy {
 	uint64_t slice_end;
 	uint64_t swap_ns;
 	uint64_t slice_set;
+	uint64_t costs[POLICY_COSTS];
+	uint64_t n_costs;
+	int visit_to;
+	int visit_from;
+	uint64_t visit_left;
+	uint64_t visit_next;
 	struct policy_die {
 		uint32_t waiting; /* parked requests */
+		uint32_t small_waiting; /* the small ones of them */
 		uint32_t running; /* requests that keep it in */
 		uint64_t waiting_since; /* oldest turn not yet given */
 		uint64_t last_done;
+		bool is_eager; /* the last request came within the grace */
 	} dies[POLICY_MAX_DIES];
 };
 
@@ -86,7 +111,10 @@ void policy_init(struct policy *p);
 /** policy_slice_ns() - length of a slice now */
 uint64_t policy_slice_ns(const struct policy *p);
 
-/** policy_grace_ns() - how long an idle die keeps the slot now */
+/** policy_visit_ns() - how long after a visit the next one may begin */
+uint64_t policy_visit_ns(const struct policy *p);
+
+/** policy_grace_ns() - how long an idle die may keep the slot now */
 uint64_t policy_grace_ns(const struct policy *p);
 
 /** policy_may_run() - whether a request of @die may start now */
@@ -95,27 +123,32 @@ static inline bool policy_may_run(const struct policy *p, unsigned int die)
 	return p->active == (int)die && !p->draining;
 }
 
-/** policy_start() - one did; it counts until policy_done() */
+/** policy_is_small() - whether a request of so many bytes may visit */
+static inline bool policy_is_small(uint64_t len)
+{
+	return len <= POLICY_SMALL_LEN;
+}
+
+/** policy_start() - a parked one did; it counts until policy_done() */
 static inline void policy_start(struct policy *p, unsigned int die)
 {
 	p->dies[die].running++;
 }
 
+/** policy_run() - one came and started at once */
+void policy_run(struct policy *p, unsigned int die, uint64_t now);
+
 /**
  * policy_done() - it ended
- * Return: true if that was the last one a drain waits for.
+ * Return: true if policy_next() has something to do now.
  */
-static inline bool policy_done(struct policy *p, unsigned int die, uint64_t now)
-{
-	p->dies[die].last_done = now;
-	return !--p->dies[die].running && p->draining;
-}
+bool policy_done(struct policy *p, unsigned int die, uint64_t now);
 
 /** policy_wait() - a request of @die was parked */
-void policy_wait(struct policy *p, unsigned int die, uint64_t now);
+void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small);
 
 /** policy_unwait() - a parked request was answered or started */
-void policy_unwait(struct policy *p, unsigned int die);
+void policy_unwait(struct policy *p, unsigned int die, bool small);
 
 /** policy_others_wait() - whether a die that is not active waits */
 bool policy_others_wait(const struct policy *p);

@@ -30,19 +30,14 @@ static void bounce_make_key(void)
 	pthread_key_create(&bounce_key, bounce_free);
 }
 
-void *pool_bounce(void)
+void *pool_map(size_t len)
 {
-	const size_t align = POOL_BOUNCE_LEN;
+	const size_t align = (size_t)2 << 20; /* a huge page of x86 */
 	char *map, *buf;
 	size_t head;
 
-	pthread_once(&bounce_once, bounce_make_key);
-	buf = pthread_getspecific(bounce_key);
-	if (buf)
-		return buf;
-
-	/* Twice as much, then cut to one aligned piece: one huge page. */
-	map = mmap(NULL, POOL_BOUNCE_LEN + align, PROT_READ | PROT_WRITE,
+	/* one page too much, then cut to an aligned piece */
+	map = mmap(NULL, len + align, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
@@ -50,9 +45,21 @@ void *pool_bounce(void)
 	buf = map + head;
 	if (head)
 		munmap(map, head);
-	munmap(buf + POOL_BOUNCE_LEN, align - head);
-	madvise(buf, POOL_BOUNCE_LEN, MADV_HUGEPAGE);
-	if (pthread_setspecific(bounce_key, buf)) {
+	munmap(buf + len, align - head);
+	madvise(buf, len, MADV_HUGEPAGE);
+	return buf;
+}
+
+void *pool_bounce(void)
+{
+	void *buf;
+
+	pthread_once(&bounce_once, bounce_make_key);
+	buf = pthread_getspecific(bounce_key);
+	if (buf)
+		return buf;
+	buf = pool_map(POOL_BOUNCE_LEN);
+	if (buf && pthread_setspecific(bounce_key, buf)) {
 		bounce_free(buf);
 		return NULL;
 	}

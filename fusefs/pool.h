@@ -35,6 +35,14 @@ void pool_stop(struct pool *p);
 void pool_submit(struct pool *p, struct pool_work *work);
 
 /**
+ * pool_map() - memory for copies: whole huge pages where the system has them
+ * @len: a multiple of 2 MiB
+ *
+ * Return: zeroed memory, or NULL. munmap() frees it.
+ */
+void *pool_map(size_t len);
+
+/**
  * pool_bounce() - the calling thread's own buffer of POOL_BOUNCE_LEN bytes
  *
  * Persistent: a fresh buffer for each request would cost a page fault a page,

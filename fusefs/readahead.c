@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "pool.h"
 #include "util.h"
 
 /* one copy out of the die */
@@ -27,7 +28,10 @@ static void drop_buf(struct readahead *ra, struct readahead_pool *pool)
 
 void readahead_free(struct readahead *ra, struct readahead_pool *pool)
 {
+	/* a read may just have been answered from the buffer */
+	pthread_mutex_lock(&ra->lock);
 	drop_buf(ra, pool);
+	pthread_mutex_unlock(&ra->lock);
 	pthread_mutex_destroy(&ra->lock);
 }
 
@@ -36,26 +40,28 @@ void readahead_touch(struct readahead_pool *pool, unsigned int die)
 	atomic_fetch_add(&pool->version[die], 1);
 }
 
-bool readahead_get(struct readahead *ra, struct readahead_pool *pool,
-		   unsigned int die, uint64_t off, void *out, size_t len,
-		   uint64_t now)
+const void *readahead_get(struct readahead *ra, struct readahead_pool *pool,
+			  unsigned int die, uint64_t off, size_t len,
+			  uint64_t now)
 {
-	bool hit = false;
-
 	/* busy: it is being filled; the die is in, so read that */
 	if (pthread_mutex_trylock(&ra->lock))
-		return false;
+		return NULL;
 	if (ra->len && (ra->version != atomic_load(&pool->version[die]) ||
 			now - ra->filled_at > READAHEAD_MAX_NS))
 		drop_buf(ra, pool);
 	if (ra->len && off >= ra->start && len <= ra->len &&
 	    off - ra->start <= ra->len - len) {
-		memcpy(out, ra->buf + (off - ra->start), len);
 		ra->next = off + len;
-		hit = true;
+		return ra->buf + (off - ra->start);
 	}
 	pthread_mutex_unlock(&ra->lock);
-	return hit;
+	return NULL;
+}
+
+void readahead_put(struct readahead *ra)
+{
+	pthread_mutex_unlock(&ra->lock);
 }
 
 bool readahead_note(struct readahead *ra, uint64_t off, size_t len,
@@ -80,11 +86,9 @@ static bool take_buf(struct readahead *ra, struct readahead_pool *pool)
 	if (ra->buf)
 		return true;
 	if (atomic_fetch_add(&pool->in_use, 1) < READAHEAD_MAX) {
-		ra->buf = mmap(NULL, READAHEAD_LEN, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (ra->buf != MAP_FAILED)
+		ra->buf = pool_map(READAHEAD_LEN);
+		if (ra->buf)
 			return true;
-		ra->buf = NULL;
 	}
 	atomic_fetch_sub(&pool->in_use, 1);
 	return false;

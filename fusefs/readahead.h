@@ -42,7 +42,8 @@ struct readahead_pool {
  * @buf:    READAHEAD_LEN bytes, NULL when there is none
  */
 struct readahead {
-	pthread_mutex_t lock; /* guards all below; only ever tried */
+	pthread_mutex_t lock; /* guards all below; a request only ever tries
+			       * it, and holds it while it answers from @buf */
 	uint64_t next;
 	unsigned int streak;
 	char *buf;
@@ -62,13 +63,15 @@ void readahead_touch(struct readahead_pool *pool, unsigned int die);
 
 /**
  * readahead_get() - answer a read from what was read ahead
- * @out: out, @len bytes
  *
- * Return: true if @out was filled.
+ * Return: @len bytes, valid until readahead_put(); NULL if they are not there.
  */
-bool readahead_get(struct readahead *ra, struct readahead_pool *pool,
-		   unsigned int die, uint64_t off, void *out, size_t len,
-		   uint64_t now);
+const void *readahead_get(struct readahead *ra, struct readahead_pool *pool,
+			  unsigned int die, uint64_t off, size_t len,
+			  uint64_t now);
+
+/** readahead_put() - after readahead_get(), by the same thread */
+void readahead_put(struct readahead *ra);
 
 /**
  * readahead_note() - a read is about to run on the die

@@ -110,6 +110,7 @@ void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 
 int sched_try(struct sched *s, struct sched_req *req)
 {
+	uint64_t now = now_ns();
 	int ret = -EAGAIN;
 
 	/* every die is always in, and none can be kept in or reset */
@@ -141,7 +142,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 	} else if (policy_may_run(&s->policy, (unsigned int)req->die) &&
 		   !s->suspect[req->die]) {
 		if (req->op == SCHED_IO) {
-			policy_start(&s->policy, (unsigned int)req->die);
+			policy_run(&s->policy, (unsigned int)req->die, now);
 			ret = 0;
 		} else if (req->op == SCHED_PIN || req->op == SCHED_LEASE) {
 			sched_take_hold_locked(s, req);
@@ -171,7 +172,7 @@ void sched_park(struct sched *s, struct sched_req *req)
 		list_add(&s->control, req);
 	} else {
 		list_add(&s->parked[req->die], req);
-		policy_wait(&s->policy, (unsigned int)req->die, now);
+		policy_wait(&s->policy, (unsigned int)req->die, now, req->small);
 	}
 	if (atomic_load(&req->interrupted))
 		atomic_store(&s->interrupts, true);

@@ -48,6 +48,8 @@ struct sched_hold {
  * struct sched_req - a request; the caller fills in the first part
  * @op:      what it wants
  * @die:     of which die
+ * @small:   IO: few enough bytes to interrupt another die's slice, see
+ *           policy_is_small()
  * @nowait:  -EBUSY instead of waiting for another's hold to end
  * @gives_way: -EXDEV instead of waiting for another's hold to end
  * @wait_ns: how long a hold of another die may block it
@@ -60,6 +62,7 @@ struct sched_hold {
 struct sched_req {
 	enum sched_op op;
 	int die;
+	bool small;
 	bool nowait;
 	bool gives_way;
 	uint64_t wait_ns;

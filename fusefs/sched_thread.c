@@ -30,7 +30,8 @@ static void sift_locked(struct sched *s, struct req_list *from,
 		}
 		*p = req->next;
 		if (from != &s->control)
-			policy_unwait(&s->policy, (unsigned int)req->die);
+			policy_unwait(&s->policy, (unsigned int)req->die,
+				      req->small);
 		list_add(to, req);
 	}
 	from->tail = p;

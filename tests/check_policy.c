@@ -38,11 +38,11 @@ static void assert_swaps_to(int die)
 /* Puts @die in; a swap of @cost measured. Nobody waits afterwards. */
 static void bring_in(int die, uint64_t cost)
 {
-	policy_wait(&p, (unsigned int)die, now);
+	policy_wait(&p, (unsigned int)die, now, false);
 	assert_swaps_to(die);
 	now += cost;
 	policy_swapped(&p, die, now, cost);
-	policy_unwait(&p, (unsigned int)die);
+	policy_unwait(&p, (unsigned int)die, false);
 }
 
 START_TEST(init_leaves_a_vacant_slot_that_nobody_wants)
@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(vacant_slot_goes_to_whoever_waits_at_once)
 {
-	policy_wait(&p, 15, now);
+	policy_wait(&p, 15, now, false);
 	ck_assert(policy_others_wait(&p));
 	assert_swaps_to(15);
 	/* not twice, and nothing runs before it is in */
@@ -76,17 +76,17 @@ START_TEST(longest_waiting_die_comes_first)
 
 	bring_in(9, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-		policy_wait(&p, order[i], ++now);
+		policy_wait(&p, order[i], ++now, false);
 	/* later requests of a die do not move it */
-	policy_wait(&p, 3, ++now);
-	policy_wait(&p, 9, ++now);
+	policy_wait(&p, 3, ++now, false);
+	policy_wait(&p, 9, ++now, false);
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		now += POLICY_MIN_SLICE_NS;
 		assert_swaps_to((int)order[i]);
 		policy_swapped(&p, (int)order[i], now, 0);
-		policy_unwait(&p, order[i]);
+		policy_unwait(&p, order[i], false);
 		if (order[i] == 3)
-			policy_unwait(&p, 3);
+			policy_unwait(&p, 3, false);
 	}
 	now += POLICY_MIN_SLICE_NS;
 	assert_swaps_to(9);
@@ -108,8 +108,8 @@ START_TEST(running_die_keeps_the_slot_for_its_slice_then_drains)
 
 	bring_in(2, MS);
 	slice_end = now + policy_slice_ns(&p);
-	policy_start(&p, 2);
-	policy_wait(&p, 5, now);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 5, now, false);
 	for (; now < slice_end; now += MS / 4) {
 		struct policy_step step = policy_next(&p, now);
 
@@ -132,11 +132,11 @@ END_TEST
 START_TEST(drain_waits_for_the_last_request_of_several)
 {
 	bring_in(2, MS);
-	policy_start(&p, 2);
-	policy_start(&p, 2);
-	policy_wait(&p, 5, now);
+	policy_run(&p, 2, now);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 5, now, false);
 	ck_assert(!policy_done(&p, 2, now));
-	policy_start(&p, 2);
+	policy_run(&p, 2, now);
 	now += policy_slice_ns(&p);
 	assert_keeps(POLICY_NEVER);
 	ck_assert(!policy_done(&p, 2, now));
@@ -155,11 +155,11 @@ START_TEST(synchronous_reader_keeps_the_slot_through_grace)
 	bring_in(2, cost);
 	ck_assert_uint_ge(policy_grace_ns(&p), cost);
 	slice_end = now + policy_slice_ns(&p);
-	policy_wait(&p, 5, now);
+	policy_wait(&p, 5, now, false);
 	while (now + cost < slice_end) {
 		struct policy_step step;
 
-		policy_start(&p, 2);
+		policy_run(&p, 2, now);
 		now += cost / 2;
 		ck_assert(!policy_done(&p, 2, now));
 		now += cost / 2;
@@ -177,11 +177,11 @@ START_TEST(die_idle_for_longer_than_grace_gives_way_at_once)
 	uint64_t idle_end;
 
 	bring_in(2, 2 * MS);
-	policy_start(&p, 2);
+	policy_run(&p, 2, now);
 	now += MS;
 	policy_done(&p, 2, now);
 	idle_end = now + policy_grace_ns(&p);
-	policy_wait(&p, 5, now);
+	policy_wait(&p, 5, now, false);
 	assert_keeps(idle_end);
 	now = idle_end - 1;
 	assert_keeps(idle_end);
@@ -194,7 +194,7 @@ START_TEST(die_that_was_idle_before_anyone_waited_gives_way_at_once)
 {
 	bring_in(2, MS);
 	now += NSEC_PER_SEC;
-	policy_wait(&p, 5, now);
+	policy_wait(&p, 5, now, false);
 	assert_swaps_to(5);
 }
 END_TEST
@@ -203,7 +203,7 @@ START_TEST(held_die_stays_while_others_wait)
 {
 	bring_in(2, MS);
 	p.held = true;
-	policy_wait(&p, 5, now);
+	policy_wait(&p, 5, now, false);
 	now += 3600 * NSEC_PER_SEC;
 	assert_keeps(POLICY_NEVER);
 	ck_assert(policy_may_run(&p, 2));
@@ -215,8 +215,8 @@ END_TEST
 START_TEST(hold_taken_during_a_drain_ends_the_drain)
 {
 	bring_in(2, MS);
-	policy_start(&p, 2);
-	policy_wait(&p, 5, now);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 5, now, false);
 	now += policy_slice_ns(&p);
 	assert_keeps(POLICY_NEVER);
 	ck_assert(!policy_may_run(&p, 2));
@@ -229,11 +229,11 @@ END_TEST
 START_TEST(drain_ends_when_whoever_waited_has_left)
 {
 	bring_in(2, MS);
-	policy_start(&p, 2);
-	policy_wait(&p, 5, now);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 5, now, false);
 	now += policy_slice_ns(&p);
 	assert_keeps(POLICY_NEVER);
-	policy_unwait(&p, 5);
+	policy_unwait(&p, 5, false);
 	assert_keeps(POLICY_NEVER);
 	ck_assert(policy_may_run(&p, 2));
 	ck_assert(!policy_done(&p, 2, now));
@@ -248,8 +248,8 @@ START_TEST(evict_vacates_whatever_slice_and_hold_say)
 	bring_in(2, MS);
 	p.held = _i & 1;
 	if (_i & 2)
-		policy_wait(&p, 5, now);
-	policy_start(&p, 2);
+		policy_wait(&p, 5, now, false);
+	policy_run(&p, 2, now);
 	p.evict = POLICY_OUT;
 	assert_keeps(POLICY_NEVER);
 	ck_assert(!policy_may_run(&p, 2));
@@ -268,9 +268,9 @@ START_TEST(rebind_swaps_the_die_to_itself_after_a_drain)
 	bring_in(2, MS);
 	p.held = _i & 1;
 	if (_i & 2)
-		policy_wait(&p, 5, now);
-	policy_start(&p, 2);
-	policy_wait(&p, 2, now);
+		policy_wait(&p, 5, now, false);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 2, now, false);
 	p.evict = POLICY_REBIND;
 	assert_keeps(POLICY_NEVER);
 	policy_done(&p, 2, now);
@@ -283,12 +283,12 @@ END_TEST
 
 START_TEST(failed_swap_leaves_the_slot_vacant_for_the_next_die)
 {
-	policy_wait(&p, 1, now);
-	policy_wait(&p, 2, now + 1);
+	policy_wait(&p, 1, now, false);
+	policy_wait(&p, 2, now + 1, false);
 	assert_swaps_to(1);
 	policy_swapped(&p, -1, now, 0);
 	ck_assert_int_eq(p.active, -1);
-	policy_unwait(&p, 1);
+	policy_unwait(&p, 1, false);
 	assert_swaps_to(2);
 }
 END_TEST

@@ -89,7 +89,10 @@ static void client_start(struct client *c)
 {
 	support_assert(policy_may_run(&sim.p, c->die));
 	support_assert(sim.swap_end == 0);
-	policy_start(&sim.p, c->die);
+	if (c->state == WAITING)
+		policy_start(&sim.p, c->die);
+	else
+		policy_run(&sim.p, c->die, sim.now);
 	c->state = RUNNING;
 	c->at = sim.now + 1 + roll(c->work);
 }
@@ -104,7 +107,7 @@ static void client_event(struct client *c)
 	} else if (policy_may_run(&sim.p, c->die)) {
 		client_start(c);
 	} else {
-		policy_wait(&sim.p, c->die, sim.now);
+		policy_wait(&sim.p, c->die, sim.now, false);
 		c->state = WAITING;
 		c->at = sim.now;
 	}
@@ -139,7 +142,7 @@ static void sim_decide(void)
 		sim.longest_wait = sim.now - c->at > sim.longest_wait
 					   ? sim.now - c->at
 					   : sim.longest_wait;
-		policy_unwait(&sim.p, c->die);
+		policy_unwait(&sim.p, c->die, false);
 		client_start(c);
 	}
 }
@@ -331,6 +334,7 @@ END_TEST
 
 static struct {
 	uint32_t waiting[POLICY_MAX_DIES];
+	uint32_t small[POLICY_MAX_DIES];
 	uint32_t running[POLICY_MAX_DIES];
 } model;
 
@@ -368,19 +372,26 @@ static void random_decide(void)
 static void random_event(void)
 {
 	unsigned int die = (unsigned int)roll(4);
+	bool is_small = roll(2);
+	bool is_due;
 
 	sim.now += roll(4) ? roll(MS) : roll(100 * MS);
 	switch (roll(9)) {
 	case 0:
 	case 1:
-		policy_wait(&sim.p, die, sim.now);
+		policy_wait(&sim.p, die, sim.now, is_small);
 		model.waiting[die]++;
+		model.small[die] += is_small;
 		break;
 	case 2:
 		if (!model.waiting[die])
 			break;
-		policy_unwait(&sim.p, die);
+		/* of those that are there, as far as there is a choice */
+		is_small = model.small[die] &&
+			   (is_small || model.small[die] == model.waiting[die]);
+		policy_unwait(&sim.p, die, is_small);
 		model.waiting[die]--;
+		model.small[die] -= is_small;
 		break;
 	case 3:
 	case 4:
@@ -388,15 +399,21 @@ static void random_event(void)
 			break;
 		/* never while the slot is being programmed */
 		support_assert(sim.swap_die < 0);
-		policy_start(&sim.p, die);
+		if (roll(2))
+			policy_run(&sim.p, die, sim.now);
+		else
+			policy_start(&sim.p, die);
 		model.running[die]++;
 		break;
 	case 5:
 		if (!model.running[die])
 			break;
 		model.running[die]--;
-		support_assert(policy_done(&sim.p, die, sim.now) ==
-			       (!model.running[die] && sim.p.draining));
+		is_due = policy_done(&sim.p, die, sim.now);
+		support_assert(!(is_due && model.running[die]));
+		if (!policy_others_wait(&sim.p) || sim.p.draining)
+			support_assert(is_due ==
+				       (!model.running[die] && sim.p.draining));
 		break;
 	case 6:
 		if (sim.swap_die < 0)

@@ -119,12 +119,32 @@ START_TEST(die_gives_way_when_idle_for_longer_than_grace)
 
 	fake_set_cost(4 * MS); /* grace: the same */
 	occupy_die_0();
+	put(0);
+	/* a client that asks again is worth waiting for */
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
 	other = ask_start(SCHED_IO, 1);
 	put(0);
 	fixture_advance(4 * MS - 1);
 	ck_assert(ask_is_open(other));
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 0);
 	fixture_advance(1);
+	ck_assert_int_eq(ask_wait(other), 0);
+	put(1);
+}
+END_TEST
+
+START_TEST(die_whose_client_does_not_ask_again_gives_way_at_once)
+{
+	struct ask *other;
+
+	fake_set_cost(4 * MS);
+	occupy_die_0();
+	put(0);
+	fixture_advance(10 * MS);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	other = ask_start(SCHED_IO, 1);
+	/* the clock stands still */
+	put(0);
 	ck_assert_int_eq(ask_wait(other), 0);
 	put(1);
 }
@@ -288,6 +308,8 @@ Suite *sched_suite(void)
 	tcase_add_test(turn, die_in_use_keeps_the_slot_for_its_slice);
 	tcase_add_test(turn, swap_waits_for_the_copy_that_runs_however_long);
 	tcase_add_test(turn, die_gives_way_when_idle_for_longer_than_grace);
+	tcase_add_test(turn,
+		       die_whose_client_does_not_ask_again_gives_way_at_once);
 	tcase_add_test(turn, slice_set_by_hand_counts_from_the_next_swap);
 	tcase_add_loop_test(turn, turn_that_is_long_in_coming_does_not_time_out,
 			    0, 2);

@@ -66,7 +66,9 @@ void io_fixture_teardown(void)
 	}
 	for (unsigned int die = 0; die < FIXTURE_DIES; die++)
 		readahead_free(&fixture_files[die].ra, &fixture_eng.ra);
-	ck_assert_uint_eq(fixture_eng.copying, 0);
+	/* no copy has kept the stage */
+	ck_assert(!atomic_flag_test_and_set(&fixture_eng.is_staging));
+	io_stop(&fixture_eng);
 	ck_assert_uint_eq(fixture_eng.ra.in_use, 0);
 	ck_assert_msg(!fake_complaint(), "%s", fake_complaint());
 	fake_close();

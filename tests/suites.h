@@ -22,6 +22,7 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(dma)         \
 	X(guard)       \
 	X(io)          \
 	X(io_long)     \
@@ -30,6 +31,7 @@
 	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
+	X(policy_visit) \
 	X(pool)        \
 	X(ptx)         \
 	X(readahead)   \

@@ -99,7 +99,10 @@ static void add_client(struct sim *s, unsigned int die, uint64_t len,
 
 static void run_copy(struct sim *s, struct client *c)
 {
-	policy_start(&s->policy, c->die);
+	if (c->state == PARKED)
+		policy_start(&s->policy, c->die);
+	else
+		policy_run(&s->policy, c->die, s->now);
 	s->bus_free =
 		(s->bus_free > s->now ? s->bus_free : s->now) + copy_ns(c->len);
 	c->state = RUNNING;
@@ -113,7 +116,7 @@ static void ask(struct sim *s, struct client *c)
 		run_copy(s, c);
 		return;
 	}
-	policy_wait(&s->policy, c->die, s->now);
+	policy_wait(&s->policy, c->die, s->now, policy_is_small(c->len));
 	c->state = PARKED;
 	c->at = NEVER;
 }
@@ -142,7 +145,8 @@ static void resume_parked(struct sim *s, int die)
 	for (i = 0; i < s->n_clients; i++) {
 		if (s->clients[i].state != PARKED || (int)s->clients[i].die != die)
 			continue;
-		policy_unwait(&s->policy, (unsigned int)die);
+		policy_unwait(&s->policy, (unsigned int)die,
+			      policy_is_small(s->clients[i].len));
 		run_copy(s, &s->clients[i]);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Devices, contexts, memory and copies. */
+/* Devices, contexts and memory. */
 #include "standin.h"
 
 #include <ctype.h>
@@ -18,8 +18,6 @@
 /* What a fresh allocation holds at both ends: some other process's data. */
 #define OLD_BYTE  0xee
 #define OLD_BYTES ((size_t)1 << 20)
-
-#define PAGE 4096u
 
 struct alloc {
 	struct alloc *next;
@@ -307,127 +305,4 @@ void *standin_mem(int device, CUdeviceptr ptr, size_t len)
 			len <= (size_t)(a->mem + a->len - mem);
 	pthread_mutex_unlock(&all.lock);
 	return found ? mem : NULL;
-}
-
-/* A copy, or a fill when there is no @src. */
-struct copy {
-	struct standin_work work;
-	char *dst;
-	const char *src;
-	size_t len;
-	unsigned char byte;
-};
-
-/* Whole pages of zeroes cost nothing: devices may be larger than our RAM. */
-static void fill(char *dst, unsigned char byte, size_t len)
-{
-	char *start =
-		(char *)(((uintptr_t)dst + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
-	char *end = (char *)((uintptr_t)(dst + len) & ~(uintptr_t)(PAGE - 1));
-
-	if (byte || end <= start ||
-	    madvise(start, (size_t)(end - start), MADV_DONTNEED)) {
-		memset(dst, byte, len);
-		return;
-	}
-	memset(dst, 0, (size_t)(start - dst));
-	memset(end, 0, (size_t)(dst + len - end));
-}
-
-static CUresult copy_run(struct standin_work *work)
-{
-	struct copy *c = (struct copy *)work;
-
-	if (c->src)
-		memcpy(c->dst, c->src, c->len);
-	else
-		fill(c->dst, c->byte, c->len);
-	return CUDA_SUCCESS;
-}
-
-static void copy_free(struct standin_work *work)
-{
-	free(work);
-}
-
-static CUresult copy_post(CUcontext ctx, CUstream stream, void *dst,
-			  const void *src, int byte, size_t len)
-{
-	struct copy *c;
-	CUresult err;
-
-	if (!dst || (!src && byte < 0))
-		return CUDA_ERROR_INVALID_VALUE;
-	c = calloc(1, sizeof(*c));
-	c->work.run = copy_run;
-	c->work.free = copy_free;
-	c->dst = dst;
-	c->src = src;
-	c->byte = (unsigned char)byte;
-	c->len = len;
-	err = standin_post(ctx, stream, &c->work);
-	if (err)
-		free(c);
-	return err;
-}
-
-/* The null stream's, after what was given to the others, and waited for. */
-static CUresult copy_now(CUcontext ctx, void *dst, const void *src, int byte,
-			 size_t len)
-{
-	CUresult err = standin_wait_all(ctx, false);
-
-	if (!err)
-		err = copy_post(ctx, NULL, dst, src, byte, len);
-	return err ? err : standin_wait(ctx, NULL);
-}
-
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t len)
-{
-	ENTER_CTX(cuMemcpyHtoD_v2, ctx);
-	return copy_now(ctx, standin_mem(ctx->device, dst, len), src, -1, len);
-}
-
-CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t len)
-{
-	ENTER_CTX(cuMemcpyDtoH_v2, ctx);
-	return copy_now(ctx, dst, standin_mem(ctx->device, src, len), -1, len);
-}
-
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t len,
-			      CUstream stream)
-{
-	ENTER_CTX(cuMemcpyHtoDAsync_v2, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), src,
-			 -1, len);
-}
-
-CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t len,
-			      CUstream stream)
-{
-	ENTER_CTX(cuMemcpyDtoHAsync_v2, ctx);
-	return copy_post(ctx, stream, dst, standin_mem(ctx->device, src, len),
-			 -1, len);
-}
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t len,
-			      CUstream stream)
-{
-	ENTER_CTX(cuMemcpyDtoDAsync_v2, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len),
-			 standin_mem(ctx->device, src, len), -1, len);
-}
-
-CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char byte, size_t len)
-{
-	ENTER_CTX(cuMemsetD8_v2, ctx);
-	return copy_now(ctx, standin_mem(ctx->device, dst, len), NULL, byte, len);
-}
-
-CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char byte, size_t len,
-			 CUstream stream)
-{
-	ENTER_CTX(cuMemsetD8Async, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), NULL,
-			 byte, len);
 }

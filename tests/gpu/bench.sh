@@ -22,7 +22,7 @@ trap cleanup EXIT
 mkdir "$work"/{k80,cache,tmpfs,vramfs,cells}
 
 # MiB of each cell: about a second
-declare -A mib=([1M]=4096 [128K]=2048 [4K]=256)
+declare -A mib=([1M]=2048 [128K]=1024 [4K]=256)
 
 gb_s() {
 	awk -v b="$1" -v s="$2" 'BEGIN { printf "%.3f\n", b / s / 1e9 }'

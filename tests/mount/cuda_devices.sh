@@ -3,6 +3,7 @@
 # Every CUDA device is a die of its own, sixteen at most; all of a device but a
 # margin is its memory unless told otherwise
 . "$(dirname "$0")/lib.sh"
+use_standin
 DIES=20 VRAM=8M mount_cuda
 expect_equal "$N" 16 "dies"
 for ((d = 0; d < N; d++)); do

@@ -23,7 +23,7 @@ for order in cuMemcpyDtoHAsync_v2:r cuMemcpyHtoDAsync_v2:w \
 	cuda_order "$call:1:214:0"
 	case $order in
 	*:r) t fd:5 - pread,2M,128K:EIO ;;
-	*:w) t fd:5 - pwrite,2M,128K,1:EIO ;;
+	*:w) t fd:5 - pwrite,2M,128K,1 fsync:EIO ;;
 	*:z) t fd:5 - fallocate,zero,2M,128K:EIO ;;
 	esac
 	cuda_order cuInit:1:1
@@ -45,7 +45,7 @@ fresh
 cuda_order cuMemcpyDtoHAsync_v2:1:2
 t "$f" r pread,2M,128K:ENOMEM pread,2M,128K
 cuda_order cuMemcpyHtoDAsync_v2:1:2
-t "$f" rw pwrite,2M,128K,4:ENOMEM pwrite,2M,128K,4 same,2M,128K,4
+t "$f" rw pwrite,2M,128K,4 fsync:EIO pwrite,2M,128K,4 same,2M,128K,4
 [[ $(status 0 last_error) == *CUDA_ERROR_OUT_OF_MEMORY ]] ||
 	fail "last_error is $(status 0 last_error)"
 expect_status 0 alive 1

@@ -9,7 +9,7 @@ mount_cuda
 for how in "--rw=randrw --bsrange=512-256k --bs_unaligned=1" \
 	"--rw=write --bs=4k" "--rw=rw --bs=64k" "--rw=write --bs=1m"; do
 	# shellcheck disable=SC2086 # several words
-	fio --name=verify --filename="$(die 0)/vram" --ioengine=libaio $how \
+	fio --name=verify --filename="$(die 0)/vram" --ioengine=posixaio $how \
 		--iodepth=8 --size=32m --direct=1 --verify=crc32c \
 		--verify_fatal=1 --allow_file_create=0 --fallocate=none \
 		--output="$W/fio" || fail "$how: $(cat "$W/fio")"

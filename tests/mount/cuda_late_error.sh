@@ -35,13 +35,12 @@ t "$f" rw+sync pwrite,4M,4K,5:EIO pwrite,4M,4K,5 same,4M,4K,5
 cuda_order cuStreamQuery:1:2
 t "$f" rw pwrite,5M,1M,5 fsync:EIO pwrite,5M,1M,6 fsync same,5M,1M,6
 # and without a file: whoever flushes by ctl
-exec 5<>"$f"
 mkfifo "$W/fifo"
 cuda_order cuMemcpyHtoDAsync_v2:1:2
-t fd:5 - pwrite,6M,4K,5 say,written hear:0 <"$W/fifo" >"$W/said" &
+t "$f" rw pwrite,6M,4K,5 say,written hear close:EIO <"$W/fifo" >"$W/said" &
 exec 6>"$W/fifo"
 until [ -s "$W/said" ]; do sleep 0.02; done
-ctl_errno 0 EIO flush
-ctl 0 flush
-kill $!
+t "$(die 0)/ctl" w "puts,flush:EIO" "puts,flush"
+echo on >&6
+wait $!
 exec 6>&-

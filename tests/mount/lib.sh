@@ -80,7 +80,10 @@ use_standin() {
 	export LD_LIBRARY_PATH=$K80_LIBCUDA
 	[ -e "$K80_LIBCUDA/libcuda.so.1" ] ||
 		fail "$K80_LIBCUDA/libcuda.so.1 is not built (make tests)"
-	[ $# = 0 ] || export "$@"
+	local v
+	for v; do
+		export "${v?}"
+	done
 }
 
 # mount_cuda [OPTION]...: a fresh tree of CUDA devices at $M. DIES and VRAM, set

@@ -4,9 +4,9 @@
 #
 #   run.sh [-k 6.1|6.12] [-o DIR] JOB...
 #
-# JOB is a name in jobs/ without .sh, or "ci" for all but those marked
-# "# ci: no". Each job is a bash script that root runs in the guest, with
-# guest/lib.sh loaded. Its head may say:
+# JOB is a name in jobs/ without .sh, "all", or "ci" for all but those marked
+# "# ci: no", with fewer repetitions. Each job is a bash script that root runs
+# in the guest, with guest/lib.sh loaded. Its head may say:
 #   # rig: OPTION...   a machine that differs, see boot_options in boot.sh
 #   # time: SECONDS    its limit (default 60)
 #   # alone: yes       a boot of its own
@@ -31,7 +31,7 @@ dir=''
 
 usage()
 {
-	sed -n '3,18s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,19s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
@@ -127,7 +127,7 @@ run_group()
 			t=$(head_of "$job" time)
 			t=$((${t:-60} * slow))
 			limit=$((limit + t + 10))
-			echo "$n $job $t $slow"
+			echo "$n $job $t $slow $scope"
 		done >"$dir/out/plan"
 		case " $opts " in
 		*" dsdt "*)	boot_dsdt "$kernel" "$dir" >"$dir/dsdt.log" 2>&1 ||
@@ -168,8 +168,13 @@ trap 'exit 130' INT TERM
 boots=0
 rm -rf "$out"
 mkdir -p "$out" "$build"
-[ "$*" != ci ] || mapfile -t jobs < <(ci_jobs)
-[ "$*" = ci ] || jobs=("$@")
+scope=full
+case $* in
+ci)	scope=ci
+	mapfile -t jobs < <(ci_jobs) ;;
+all)	mapfile -t jobs < <(cd "$vm/jobs" && basename -s .sh -- *.sh) ;;
+*)	jobs=("$@") ;;
+esac
 declare -A groups
 for job in "${jobs[@]}"; do
 	[ -e "$vm/jobs/$job.sh" ] || { echo "run.sh: no job $job" >&2; exit 2; }

@@ -52,8 +52,8 @@ after()
 # for the variant with an override of it
 [ -s "$OUT/plan" ] || cp /sys/firmware/acpi/tables/DSDT "$OUT/DSDT"
 stray_writes=0
-while read -r n job limit SLOW; do
-	export SLOW
+while read -r n job limit SLOW SCOPE; do
+	export SLOW SCOPE
 	echo "RIG: job $job" >/dev/kmsg
 	"$G/rigctl" log "job $job" >/dev/null
 	"$G/rigbg" mark $((0x01000000 | n))

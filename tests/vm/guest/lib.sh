@@ -61,6 +61,12 @@ ctl()
 	"$G/rigctl" "$@" || echo "not ok order to the dies: $*"
 }
 
+# how often to do what shows more the more often it is done: $1 times, $2 in CI
+often()
+{
+	[ "${SCOPE:-full}" = ci ] && echo "$2" || echo "$1"
+}
+
 # the device from the shell: prints a word; see guest/bs.c
 bs()
 {

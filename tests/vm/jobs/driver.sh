@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # A kernel driver is bound to a die.
-# ci: no
 # time: 60
 d0=${DIES[0]}
 mods=$BUILD/mod-$(uname -r)

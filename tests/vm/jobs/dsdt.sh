@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 # The same firmware with a DSDT override: the window is there.
 # rig: dsdt
-# ci: no
 # time: 60
 check_like "the kernel took the override" "$(dmesg)" 'DSDT.*override|override.*DSDT|Table Upgrade'
 check_like "the host bridge has the window" "$(cat /proc/iomem)" \

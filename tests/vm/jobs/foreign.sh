@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 # A device that is none of ours sits behind one card's switch.
 # rig: foreign
-# ci: no
 # time: 60
 # Linux's bus numbers differ here
 insmod /run/mod/rng-core.ko 2>/dev/null

@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 # Firmware without a 64-bit window: refused, with the way out.
 # rig: hole0
-# ci: no
 # time: 40
 snapshot before
 quiet 1

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Hot removal of a die, adoption, removal of a switch.
-# ci: no
 # time: 100
 # alone: yes
 snapshot before
@@ -44,7 +43,9 @@ check_like "active: with its memory" "$(bs get 3 40)" d1e3
 await 10 grep -q copying "$TMPDIR/copy"
 check "a die is removed while a copy runs" remove "${DIES[5]}"
 wait $!
-check_is "in a copy: it ends with SIGBUS" "$(tail -1 "$TMPDIR/copy")" BUS
+# in the copy, or in the check after a chunk
+check_like "in a copy: it ends, by SIGBUS or ENODEV" \
+	"$(tail -1 "$TMPDIR/copy")" '^(BUS|ENODEV)$'
 check_is "in a copy: another card works" "$(bs acquire 0)" ok
 echo 1 >/sys/bus/pci/rescan
 check "in a copy: all six work after a rescan" six_work
@@ -58,7 +59,8 @@ check_is "die 2 is in" "$(bs acquire 2)" ok
 await 10 grep -q copying "$TMPDIR/copy"
 check "its upstream port is removed while a copy runs" remove 0000:05:00.0
 wait $!
-check_is "port: the copy ends with SIGBUS" "$(tail -1 "$TMPDIR/copy")" BUS
+check_like "port: the copy ends, by SIGBUS or ENODEV" \
+	"$(tail -1 "$TMPDIR/copy")" '^(BUS|ENODEV)$'
 for die in 2 3; do
 	check_is "port: die $die is ENODEV" "$(bs acquire $die)" ENODEV
 	check_is "port: die $die is dead" "$(bs info $die state)" dead

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # A rescan of the whole bus leaves managed dies alone.
-# ci: no
 # time: 60
 snapshot before
 check "loads" load

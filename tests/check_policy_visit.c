@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Visits: small requests that interrupt a slice. */
+#include <string.h>
+
+#include "policy.h"
+#include "suites.h"
+#include "util.h"
+
+#define MS NSEC_PER_MSEC
+
+static struct policy p;
+static uint64_t now;
+
+static void setup(void)
+{
+	memset(&p, 0x5a, sizeof(p));
+	policy_init(&p);
+	now = 1000 * MS;
+}
+
+static void assert_keeps(uint64_t wake)
+{
+	struct policy_step step = policy_next(&p, now);
+
+	ck_assert_int_eq(step.action, POLICY_KEEP);
+	ck_assert_uint_eq(step.wake, wake);
+}
+
+static void assert_swaps_to(int die)
+{
+	struct policy_step step = policy_next(&p, now);
+
+	ck_assert_int_eq(step.action, POLICY_SWAP);
+	ck_assert_int_eq(step.die, die);
+	ck_assert_int_eq(p.swapping_to, die);
+}
+
+/* Puts @die in; a swap of @cost measured. Nobody waits afterwards. */
+static void bring_in(int die, uint64_t cost)
+{
+	policy_wait(&p, (unsigned int)die, now, false);
+	assert_swaps_to(die);
+	now += cost;
+	policy_swapped(&p, die, now, cost);
+	policy_unwait(&p, (unsigned int)die, false);
+}
+
+/* die 2 streams, its slice has begun */
+static void stream_on_die_2(void)
+{
+	bring_in(2, MS);
+	policy_run(&p, 2, now);
+}
+
+/* and die 4 comes on a visit, with die 2 waiting to come back */
+static void visit_of_die_4(void)
+{
+	stream_on_die_2();
+	policy_wait(&p, 4, now, true);
+	policy_done(&p, 2, now);
+	policy_wait(&p, 2, now, false);
+	assert_swaps_to(4);
+	policy_swapped(&p, 4, now, MS);
+	policy_unwait(&p, 4, true);
+}
+
+START_TEST(small_request_interrupts_a_slice_and_gives_the_rest_back)
+{
+	uint64_t left;
+
+	stream_on_die_2();
+	now += MS;
+	left = p.slice_end - now;
+	policy_wait(&p, 4, now, true);
+	/* drains first */
+	assert_keeps(POLICY_NEVER);
+	ck_assert(!policy_may_run(&p, 2));
+	ck_assert(policy_done(&p, 2, now));
+	policy_wait(&p, 2, now, false);
+	assert_swaps_to(4);
+	now += MS;
+	policy_swapped(&p, 4, now, MS);
+	policy_unwait(&p, 4, true);
+	ck_assert(policy_may_run(&p, 4));
+	policy_run(&p, 4, now);
+	now += MS / 10;
+	policy_done(&p, 4, now);
+	/* no grace for a visitor */
+	assert_swaps_to(2);
+	now += MS;
+	policy_swapped(&p, 2, now, MS);
+	ck_assert_uint_eq(p.slice_end, now + left);
+}
+END_TEST
+
+/* _i: which of the two requests of the waiting die is small, if any */
+START_TEST(large_request_does_not_interrupt_a_slice)
+{
+	stream_on_die_2();
+	policy_wait(&p, 4, now, _i == 0);
+	policy_wait(&p, 4, now, _i == 1);
+	now += MS / 10;
+	assert_keeps(now + policy_grace_ns(&p));
+	ck_assert(policy_may_run(&p, 2));
+}
+END_TEST
+
+START_TEST(next_visit_comes_an_interval_after_the_last_one)
+{
+	uint64_t end;
+
+	visit_of_die_4();
+	assert_swaps_to(2);
+	policy_swapped(&p, 2, now, MS);
+	policy_unwait(&p, 2, false);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 4, now, true);
+	end = now + policy_visit_ns(&p);
+	/* by wake-ups alone, the last one at the interval's end */
+	while (now < end) {
+		struct policy_step step = policy_next(&p, now);
+
+		ck_assert(policy_may_run(&p, 2));
+		ck_assert_uint_gt(step.wake, now);
+		ck_assert_uint_le(step.wake, end);
+		now = step.wake;
+	}
+	assert_keeps(POLICY_NEVER);
+	ck_assert(!policy_may_run(&p, 2));
+}
+END_TEST
+
+START_TEST(visitor_that_left_does_not_end_the_slice)
+{
+	stream_on_die_2();
+	policy_wait(&p, 5, now, false);
+	policy_wait(&p, 4, now, true);
+	assert_keeps(POLICY_NEVER);
+	ck_assert(!policy_may_run(&p, 2));
+	policy_unwait(&p, 4, true);
+	assert_keeps(now + policy_grace_ns(&p));
+	ck_assert(policy_may_run(&p, 2));
+}
+END_TEST
+
+START_TEST(visit_that_goes_on_is_ended)
+{
+	visit_of_die_4();
+	policy_run(&p, 4, now);
+	ck_assert_uint_eq(p.slice_end, now + MS);
+	now = p.slice_end;
+	assert_keeps(POLICY_NEVER);
+	ck_assert(!policy_may_run(&p, 4));
+	policy_done(&p, 4, now);
+	assert_swaps_to(2);
+}
+END_TEST
+
+START_TEST(longest_waiting_comes_when_the_interrupted_die_wants_nothing)
+{
+	visit_of_die_4();
+	policy_unwait(&p, 2, false);
+	policy_wait(&p, 6, now, false);
+	assert_swaps_to(6);
+	policy_swapped(&p, 6, now, MS);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p));
+}
+END_TEST
+
+START_TEST(failed_visit_leaves_no_trace)
+{
+	stream_on_die_2();
+	policy_wait(&p, 4, now, true);
+	policy_done(&p, 2, now);
+	policy_wait(&p, 2, now, false);
+	assert_swaps_to(4);
+	policy_swapped(&p, -1, now, 0);
+	policy_unwait(&p, 4, true);
+	assert_swaps_to(2);
+	policy_swapped(&p, 2, now, MS);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p));
+}
+END_TEST
+
+/* _i: 0: its client asked again within the grace, 1: it took longer */
+START_TEST(idle_die_is_waited_for_if_its_client_was_quick)
+{
+	bring_in(2, 10 * MS);
+	policy_run(&p, 2, now);
+	policy_done(&p, 2, now);
+	now += policy_grace_ns(&p) - !_i;
+	policy_run(&p, 2, now);
+	policy_wait(&p, 4, now, false);
+	ck_assert_int_eq(policy_done(&p, 2, now), _i);
+	if (!_i) {
+		assert_keeps(now + policy_grace_ns(&p));
+		now += policy_grace_ns(&p);
+	}
+	assert_swaps_to(4);
+}
+END_TEST
+
+START_TEST(swap_that_was_held_up_does_not_move_the_estimate)
+{
+	for (int i = 0; i < 16; i++)
+		policy_swapped(&p, i % 2, now, i % 4 == 3 ? 40 * MS : MS);
+	ck_assert_uint_eq(p.swap_ns, MS);
+}
+END_TEST
+
+Suite *policy_visit_suite(void)
+{
+	Suite *suite = suite_create("policy_visit");
+	TCase *visit = tcase_create("visit");
+
+	tcase_add_checked_fixture(visit, setup, NULL);
+	tcase_add_test(visit,
+		       small_request_interrupts_a_slice_and_gives_the_rest_back);
+	tcase_add_loop_test(visit, large_request_does_not_interrupt_a_slice, 0,
+			    3);
+	tcase_add_test(visit, next_visit_comes_an_interval_after_the_last_one);
+	tcase_add_test(visit, visitor_that_left_does_not_end_the_slice);
+	tcase_add_test(visit, visit_that_goes_on_is_ended);
+	tcase_add_test(
+		visit,
+		longest_waiting_comes_when_the_interrupted_die_wants_nothing);
+	tcase_add_test(visit, failed_visit_leaves_no_trace);
+	tcase_add_loop_test(
+		visit, idle_die_is_waited_for_if_its_client_was_quick, 0, 2);
+	tcase_add_test(visit, swap_that_was_held_up_does_not_move_the_estimate);
+	suite_add_tcase(suite, visit);
+	return suite;
+}
