@@ -61,7 +61,7 @@ for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
 done
-for suite in backend barswap ctl dev_module io node options readahead status; do
+for suite in backend barswap ctl dev_module dma io node options readahead status; do
 	step "unit valgrind $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=9 \
 		--leak-check=full --errors-for-leak-kinds=definite build/check_all
