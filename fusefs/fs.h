@@ -6,6 +6,7 @@
 #define K80FS_FS_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -16,7 +17,10 @@
 #include "options.h"
 #include "sched.h"
 #include "status.h"
+#include "uring.h"
 
+struct fuse_args;
+struct fuse_conn_info;
 struct fuse_session;
 struct fuse_lowlevel_ops;
 struct fuse_file_info;
@@ -71,6 +75,23 @@ struct fs_error {
 	uint64_t seq;
 };
 
+/**
+ * struct fs_uring - the transport beside /dev/fuse
+ * @depth:   entries of each queue, 0: not asked for, or cannot be had
+ * @queues:  one for each thread of libfuse's that runs a ring; @n_queues
+ * @is_live: a request has come through a ring
+ * @signals: the mask of signals as it was
+ */
+struct fs_uring {
+	unsigned int depth;
+	struct uring_queue *queues;
+	atomic_uint n_queues;
+	_Atomic bool is_live;
+	sigset_t signals;
+	pthread_mutex_t lock;
+	bool is_leaving; /* under lock: copy threads take no more */
+};
+
 struct fs {
 	const struct options *opts;
 	struct fuse_session *se;
@@ -78,7 +99,8 @@ struct fs {
 	struct io_engine io;
 	struct node_table nodes; /* immutable */
 	bool is_announced; /* whoever started us knows that it works */
-	const char *transport;
+	const char *_Atomic transport;
+	struct fs_uring uring;
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
@@ -172,12 +194,17 @@ void fs_status_changed(void *fs);
  * @io:    first: what the engine runs
  * @buf:   data kept while it is parked
  * @ino:   the file that a success changes, 0 for none; @inval: its pages
+ * @queue: io_uring's queue it came through, NULL for /dev/fuse; @is_waiting:
+ *         it is counted there
  */
 struct fs_call {
 	struct io io;
 	struct fuse_req *req;
 	struct fs *fs;
 	void *buf;
+	struct uring_queue *queue;
+	bool is_waiting;
+	struct pool_work work;
 	uint64_t ino;
 	bool is_armed;
 	ssize_t result;
@@ -191,5 +218,61 @@ struct fs_call *fs_call_new(struct fuse_req *req, enum io_op op,
 void fs_call_submit(struct fs_call *call);
 void fs_call_arm(struct fs_call *call);
 void fs_call_disarm(struct fs_call *call);
+
+#define FS_URING_OFF 1
+
+/**
+ * fs_uring_is_possible() - whether this program with this libfuse can use it
+ */
+bool fs_uring_is_possible(void);
+
+/** fs_uring_prepare() - before any thread is started */
+void fs_uring_prepare(struct fs *fs);
+
+/**
+ * fs_uring_choose() - decide, with the backend open and before the mount
+ * @args: out: what libfuse must know is added
+ *
+ * Says on the log why it is not used if the user asked for it.
+ *
+ * Return: 0; -ENOMEM.
+ */
+int fs_uring_choose(struct fs *fs, struct fuse_args *args);
+
+/** fs_uring_init() - in the init handler */
+void fs_uring_init(struct fs *fs, struct fuse_conn_info *conn);
+
+/** fs_uring_note() - a request that comes through a ring shows it is live */
+void fs_uring_note(struct fs *fs, struct fuse_req *req);
+
+/** fs_uring_call() - before it is submitted for the first time */
+void fs_uring_call(struct fs_call *call);
+
+/**
+ * fs_uring_wait() - before a request is left to wait
+ * Return: 0; -EBUSY too many do in its queue; -EXDEV the same for a copy.
+ */
+int fs_uring_wait(struct fs_call *call);
+
+/** fs_uring_answered() - after the answer */
+void fs_uring_answered(struct fs_call *call);
+
+/**
+ * fs_uring_hand_over() - have a copy thread submit a long request
+ * Return: true if it was taken, or has been answered.
+ */
+bool fs_uring_hand_over(struct fs_call *call);
+
+/**
+ * fs_uring_serve() - serve until unmounted or told to stop
+ * Return: FS_URING_OFF: it is not live, serve /dev/fuse; 0; -errno.
+ */
+int fs_uring_serve(struct fs *fs);
+
+/** fs_uring_leave() - from here on nothing is handed over */
+void fs_uring_leave(struct fs *fs);
+
+/** fs_uring_stop() - give the rings back: every request was answered */
+void fs_uring_stop(struct fs *fs);
 
 #endif /* K80FS_FS_H */

@@ -47,6 +47,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	/* Asynchronous readahead is not interrupted with its reader: its pages
 	 * would stay locked for as long as it is parked. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	fs_uring_init(fs, conn);
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */

@@ -59,7 +59,7 @@ static int step_read(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
-	void *buf = pool_bounce();
+	void *buf = io->to ? io->to : pool_bounce();
 	int ret;
 
 	if (!buf)

@@ -74,6 +74,8 @@ static void *announce(void *arg)
 		log_init(false, LOG_LEVEL_INFO);
 		leave_terminal();
 	}
+	if (fs->uring.depth && !fs->uring.is_live)
+		log_warn("io_uring: libfuse could not start it; using /dev/fuse");
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
 		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
 		 fs->be.copy_name, fs->transport);
@@ -123,11 +125,15 @@ static void say_why_no_backend(const struct options *o, int err)
 			o->device, why);
 }
 
-static int serve(struct fuse_session *se)
+static int serve(struct fs *fs)
 {
+	struct fuse_session *se = fs->se;
+	int ret = fs_uring_serve(fs);
+
+	if (ret != FS_URING_OFF)
+		return ret;
 #if FUSE_USE_VERSION >= 312
 	struct fuse_loop_config *cfg = fuse_loop_cfg_create();
-	int ret;
 
 	if (!cfg)
 		return -ENOMEM;
@@ -206,9 +212,12 @@ out_backend:
 
 static void engine_stop(struct fs *fs)
 {
-	int ret = sched_stop(fs->io.sched);
+	int ret;
 
+	fs_uring_leave(fs);
+	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.pool);
+	fs_uring_stop(fs);
 	io_stop(&fs->io);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
@@ -223,10 +232,13 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	pthread_t announcer;
 	int ret;
 
+	fs_uring_prepare(fs);
 	ret = engine_start(fs);
 	if (ret)
 		return EXIT_FAILURE;
 	ret = EXIT_FAILURE;
+	if (fs_uring_choose(fs, args))
+		goto out_engine;
 	fs->se = fuse_session_new(args, &fs_ops, sizeof(fs_ops), fs);
 	if (!fs->se)
 		goto out_engine;
@@ -237,7 +249,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	if (pthread_create(&announcer, NULL, announce, fs))
 		goto out_unmount;
 	/* 0: unmounted; a signal number: told to stop; else -errno */
-	if (serve(fs->se) >= 0)
+	if (serve(fs) >= 0)
 		ret = EXIT_SUCCESS;
 
 	fuse_remove_signal_handlers(fs->se);
@@ -301,8 +313,9 @@ static void show_version(void)
 {
 	printf("k80fs %s\n"
 	       "libfuse %s\n"
-	       "transport /dev/fuse\n",
-	       K80FS_VERSION, fuse_pkgversion());
+	       "transport /dev/fuse%s\n",
+	       K80FS_VERSION, fuse_pkgversion(),
+	       fs_uring_is_possible() ? ", io_uring" : "");
 }
 
 int main(int argc, char **argv)

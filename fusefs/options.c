@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "uring.h"
 #include "util.h"
 
 #define DEFAULT_WAIT_MS 5000
@@ -22,7 +23,9 @@ struct raw {
 	struct options *o;
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
+	char *uring_depth;
 	int cache;
+	int uring;
 	int allow_other;
 	int bad;
 };
@@ -46,7 +49,9 @@ static const struct fuse_opt specs[] = {
 	RAW("sim_swap_us=%s", sim_swap_us),
 	RAW("sim_dir=%s", sim_dir),
 	RAW("sim_ctl=%s", sim_ctl),
+	RAW("io_uring_q_depth=%s", uring_depth),
 	{ "cache", offsetof(struct raw, cache), 1 },
+	{ "io_uring", offsetof(struct raw, uring), 1 },
 	{ "allow_other", offsetof(struct raw, allow_other), 1 },
 	FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("-f", 'f'),
@@ -179,6 +184,19 @@ static int parse_numbers(struct raw *raw)
 			return -EINVAL;
 		o->umask = (mode_t)v;
 	}
+	if (raw->uring_depth) {
+		if (number("io_uring_q_depth", raw->uring_depth, 10,
+			   URING_DEPTH_MAX, &v))
+			return -EINVAL;
+		if (v < URING_DEPTH_MIN || !raw->uring) {
+			fprintf(stderr,
+				"k80fs: -o io_uring_q_depth=%s: wants %d to %d, and -o io_uring\n",
+				raw->uring_depth, URING_DEPTH_MIN,
+				URING_DEPTH_MAX);
+			return -EINVAL;
+		}
+		o->uring_depth = (uint32_t)v;
+	}
 	return 0;
 }
 
@@ -298,6 +316,7 @@ static void raw_free(struct raw *raw)
 	free(raw->uid);
 	free(raw->gid);
 	free(raw->umask);
+	free(raw->uring_depth);
 	free(raw->sim_dies);
 	free(raw->sim_vram);
 	free(raw->sim_resmem);
@@ -326,6 +345,7 @@ int options_parse(struct options *o, struct fuse_args *args)
 		goto out;
 	}
 	o->cache = raw.cache;
+	o->uring = raw.uring;
 	ret = parse_numbers(&raw);
 	if (!ret)
 		ret = parse_backend(&raw);
@@ -358,6 +378,10 @@ void options_help(const char *program)
 	       "  -o ro                    no writing\n"
 	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
 	       "                           the GPU writes is seen at the next open\n"
+	       "  -o io_uring              talk to the kernel over io_uring where both it and\n"
+	       "                           libfuse can, else over /dev/fuse (the default)\n"
+	       "  -o io_uring_q_depth=N    requests of one CPU at a time, %d to %d (%d); dies\n"
+	       "                           that take turns use io_uring only with this\n"
 	       "  -o allow_other           other users too (the default for root)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"
@@ -371,5 +395,6 @@ void options_help(const char *program)
 	       "  -V, --version            version of k80fs, libfuse and the transport\n"
 	       "\n"
 	       "Unmount with: fusermount3 -u MOUNTPOINT\n",
-	       program, DEFAULT_WAIT_MS);
+	       program, DEFAULT_WAIT_MS, URING_DEPTH_MIN, URING_DEPTH_MAX,
+	       URING_DEPTH);
 }

@@ -24,6 +24,8 @@ struct fuse_args;
  * @uid, @gid:  owner of the tree; *_set: given by the user
  * @umask:      bits to clear from the default modes
  * @cache:      use the page cache
+ * @uring:      FUSE over io_uring where it can be had; @uring_depth: entries
+ *              of each CPU's queue, 0 if not given
  * @foreground, @debug: -f, -d
  */
 struct options {
@@ -37,6 +39,8 @@ struct options {
 	gid_t gid;
 	mode_t umask;
 	bool cache;
+	bool uring;
+	uint32_t uring_depth;
 	bool foreground;
 	bool debug;
 	bool show_help;

@@ -38,6 +38,7 @@
 	X(sched_slot)  \
 	X(sched_wait)  \
 	X(status)      \
+	X(uring)       \
 	X(window)
 /* clang-format on */
 
