@@ -205,12 +205,17 @@ void fs_uring_call(struct fs_call *call)
 
 #endif
 
+static bool is_long(const struct fs_call *call)
+{
+	return call->io.op == IO_ZERO || call->io.op == IO_COPY;
+}
+
 int fs_uring_wait(struct fs_call *call)
 {
 	if (!call->queue || call->is_waiting)
 		return 0;
-	if (!uring_wait(call->queue))
-		/* a copy goes on in pieces then */
+	if (!uring_wait(call->queue, is_long(call)))
+		/* the kernel copies in pieces then */
 		return call->io.op == IO_COPY ? -EXDEV : -EBUSY;
 	call->is_waiting = true;
 	return 0;
@@ -236,8 +241,7 @@ bool fs_uring_hand_over(struct fs_call *call)
 	bool is_late;
 	int ret;
 
-	if (!call->queue || call->queue != my_queue ||
-	    (call->io.op != IO_ZERO && call->io.op != IO_COPY))
+	if (!call->queue || call->queue != my_queue || !is_long(call))
 		return false;
 	ret = fs_uring_wait(call);
 	if (ret) {

@@ -26,11 +26,12 @@ const char *uring_obstacle(const struct uring_facts *f)
 	return NULL;
 }
 
-bool uring_wait(struct uring_queue *q)
+bool uring_wait(struct uring_queue *q, bool is_long)
 {
+	unsigned int spare = is_long ? URING_SPARE_LONG : URING_SPARE;
 	unsigned int had = atomic_fetch_add(&q->waiting, 1);
 
-	if (had + URING_SPARE < q->depth)
+	if (had + spare < q->depth)
 		return true;
 	atomic_fetch_sub(&q->waiting, 1);
 	return false;

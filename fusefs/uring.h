@@ -18,10 +18,11 @@
 /* before it replies could get lost, and memory be used after it was freed */
 #define URING_LIBFUSE "3.18.3"
 
-#define URING_DEPTH     8 /* more gained nothing */
-#define URING_DEPTH_MIN 4
-#define URING_DEPTH_MAX 256 /* a MiB of addresses each, for each CPU */
-#define URING_SPARE     2 /* entries of a queue that nothing waits in */
+#define URING_DEPTH      8 /* more gained nothing */
+#define URING_DEPTH_MIN  4
+#define URING_DEPTH_MAX  256 /* a MiB of addresses each, for each CPU */
+#define URING_SPARE      2 /* entries of a queue that nothing waits in */
+#define URING_SPARE_LONG 1 /* and that no long work is done in */
 
 /**
  * struct uring_facts - what decides whether it can be had
@@ -61,8 +62,13 @@ struct uring_queue {
 	atomic_uint waiting;
 };
 
-/** uring_wait() - take an entry to wait in; false if that must not be */
-bool uring_wait(struct uring_queue *q);
+/**
+ * uring_wait() - take an entry for longer than its handler runs
+ * @is_long: to work in; it may have to wait before that
+ *
+ * Return: true, then uring_wait_end() after the answer; false: too few are left.
+ */
+bool uring_wait(struct uring_queue *q, bool is_long);
 
 /** uring_wait_end() - after uring_wait() gave true: it is answered */
 void uring_wait_end(struct uring_queue *q);

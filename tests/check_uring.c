@@ -70,11 +70,23 @@ START_TEST(some_entries_are_never_waited_in)
 	struct uring_queue q = { .depth = URING_DEPTH };
 	unsigned int n = 0;
 
-	while (uring_wait(&q))
+	while (uring_wait(&q, false))
 		ck_assert_uint_lt(++n, URING_DEPTH);
 	ck_assert_uint_eq(n, URING_DEPTH - URING_SPARE);
-	ck_assert(!uring_wait(&q));
+	ck_assert(!uring_wait(&q, false));
 	ck_assert_uint_eq(q.waiting, n);
+}
+END_TEST
+
+START_TEST(long_work_finds_an_entry_when_no_more_may_wait)
+{
+	struct uring_queue q = { .depth = URING_DEPTH };
+
+	while (uring_wait(&q, false))
+		;
+	ck_assert(uring_wait(&q, true));
+	ck_assert(!uring_wait(&q, true));
+	ck_assert_uint_eq(q.waiting, URING_DEPTH - URING_SPARE_LONG);
 }
 END_TEST
 
@@ -82,7 +94,7 @@ START_TEST(something_may_wait_at_the_smallest_depth)
 {
 	struct uring_queue q = { .depth = URING_DEPTH_MIN };
 
-	ck_assert(uring_wait(&q));
+	ck_assert(uring_wait(&q, false));
 }
 END_TEST
 
@@ -90,11 +102,11 @@ START_TEST(answered_request_makes_room_for_one)
 {
 	struct uring_queue q = { .depth = URING_DEPTH };
 
-	while (uring_wait(&q))
+	while (uring_wait(&q, false))
 		;
 	uring_wait_end(&q);
-	ck_assert(uring_wait(&q));
-	ck_assert(!uring_wait(&q));
+	ck_assert(uring_wait(&q, false));
+	ck_assert(!uring_wait(&q, false));
 }
 END_TEST
 
@@ -111,6 +123,7 @@ Suite *uring_suite(void)
 	suite_add_tcase(suite, choice);
 
 	tcase_add_test(queue, some_entries_are_never_waited_in);
+	tcase_add_test(queue, long_work_finds_an_entry_when_no_more_may_wait);
 	tcase_add_test(queue, something_may_wait_at_the_smallest_depth);
 	tcase_add_test(queue, answered_request_makes_room_for_one);
 	suite_add_tcase(suite, queue);
