@@ -50,12 +50,18 @@ endif
 
 LIB_SRC := $(wildcard fusefs/lib/*.c)
 FS_SRC := $(wildcard fusefs/*.c)
+# k80-owner alone has commands and a main; the daemon has the rest too
+OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c bind.c repl.c)
+OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
 # what includes a FUSE header
 FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
+OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
+# what the owner needs besides libbarswap
+OWNER_DEPS := $(OWNER_OBJ) $(addprefix $(B)/fusefs/,cuda.o words.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
 	tests/support.c tests/mock_ioctl.c tests/mock_clock.c tests/mock_user.c \
 	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
@@ -65,14 +71,18 @@ CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
 # everything of the daemon the unit tests link: all that knows no FUSE, and
 # the command line
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
-	$(B)/fusefs/options.o
+	$(B)/fusefs/options.o $(OWNER_OBJ) \
+	$(B)/fusefs/owner/repl.o $(B)/fusefs/owner/bind.o
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
-PROGS := $(B)/k80fs $(B)/vram_persist
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/vram_persist $(B)/compute_persist
 MAN3 := fusefs/lib/libbarswap.3
-MAN8 := $(wildcard fusefs/*.8 mount-helpers/*.8)
-TESTS := $(B)/check_all $(B)/test_barswap
+MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
+# a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
+STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
+STANDIN_OBJ := $(STANDIN_SRC:%.c=$(B)/%.o)
+TESTS := $(B)/check_all $(B)/test_barswap $(B)/cuda/libcuda.so.1
 
 .PHONY: all
 ## all          build the daemon and the library
@@ -105,14 +115,25 @@ $(B)/barswap.pc: fusefs/lib/barswap.pc.in Makefile
 	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
 	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@
 
-$(B)/k80fs: $(FS_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS)
+$(B)/k80fs: $(FS_OBJ) $(OWNER_OBJ) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS) -ldl
 
-$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/libbarswap.a
+$(B)/k80-owner: $(OWNER_ONLY:%.c=$(B)/%.o) $(OWNER_DEPS) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
+$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/fusefs/owner/bind.o \
+	$(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
+$(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
-	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS)
+	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS) -ldl
+
+$(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
@@ -125,10 +146,12 @@ tests: $(TESTS)
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 5
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-$(B)/fuzz_ctl: tests/fuzz_ctl.c fusefs/ctl.c fusefs/ctl.h fusefs/util.h Makefile
+$(B)/fuzz_ctl: tests/fuzz_ctl.c $(addprefix fusefs/,ctl.c ctl.h words.c words.h \
+	util.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
-		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c fusefs/ctl.c
+		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c \
+		fusefs/ctl.c fusefs/words.c
 
 .PHONY: fuzz
 ## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
@@ -162,14 +185,14 @@ demo-stop:
 .PHONY: check check-unit check-mount check-vm lint
 ## check        install what is needed, build, run every test
 check: deps
-	@tests/check.sh lint unit mount vm
+	@tests/check.sh lint unit mount mount-cuda vm
 ## check-unit   the tests that need no mount
 check-unit: deps
 	@tests/check.sh unit
-## check-mount  the mounted tree on the simulator (needs /dev/fuse)
+## check-mount  the mounted tree on simulator and stand-in (needs /dev/fuse)
 check-mount: deps
 	$(MAKE) -s all tests
-	@tests/check.sh mount
+	@tests/check.sh mount mount-cuda
 ## check-vm     the kernel module in a PC with three emulated cards
 check-vm: deps
 	$(MAKE) -s all tests
@@ -196,6 +219,7 @@ INSTALL ?= install
 ## install      to $(DESTDIR)$(prefix); the module: see kmod/
 install: all
 	$(INSTALL) -D -m 755 $(B)/k80fs $(DESTDIR)$(bindir)/k80fs
+	$(INSTALL) -D -m 755 $(B)/k80-owner $(DESTDIR)$(bindir)/k80-owner
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
@@ -216,7 +240,8 @@ install: all
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(sbindir)/k80-doctor \
+	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(bindir)/k80-owner \
+		$(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(libdir)/libbarswap.a \

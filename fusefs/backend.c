@@ -9,6 +9,7 @@
 static const struct backend_ops *const backends[] = {
 	&backend_bar_swap,
 	&backend_sim,
+	&backend_cuda,
 };
 
 int backend_open(struct backend *be, const char *name, const char *device)
@@ -128,6 +129,46 @@ int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].read_bytes, len);
 	return ret;
+}
+
+int backend_lend(struct backend *be, unsigned int die, void *reader,
+		 uint64_t off, size_t len, struct backend_loan *loan)
+{
+	int ret = check_access(be, die, off, len);
+
+	if (!ret)
+		ret = be->ops->lend(be, die, reader, off, len, loan);
+	if (!ret)
+		atomic_fetch_add(&be->dies[die].read_bytes, len);
+	return ret;
+}
+
+void backend_give_back(struct backend *be, unsigned int die,
+		       struct backend_loan *loan)
+{
+	be->ops->give_back(be, die, loan);
+}
+
+void *backend_reader_new(struct backend *be, unsigned int die)
+{
+	return be->ops->reader_new ? be->ops->reader_new(be, die) : NULL;
+}
+
+void backend_reader_end(struct backend *be, unsigned int die, void *reader)
+{
+	if (reader)
+		be->ops->reader_end(be, die, reader);
+}
+
+void backend_push(struct backend *be, unsigned int die)
+{
+	if (be->ops->push)
+		be->ops->push(be, die);
+}
+
+void *backend_request_buf(struct backend *be, size_t len)
+{
+	return be->ops->request_buf ? be->ops->request_buf(be, len) : NULL;
 }
 
 int backend_write(struct backend *be, unsigned int die, uint64_t off,

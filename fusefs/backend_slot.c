@@ -142,13 +142,14 @@ static int leased_elsewhere(struct slot *s, unsigned int n_dies)
 static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 {
 	struct slot *s = be->priv;
+	unsigned int force = be->with_driver ? BS_FORCE : 0;
 	int ret;
 
 	/* A die that died is found out by the fsync that asks for it. */
 	if (s->bound >= 0)
 		slot_sync(be, (unsigned int)s->bound);
-	ret = bs_acquire_flags(s->ctx, (int)die, flags | BS_LEASE | BS_NOWAIT,
-			       NULL);
+	ret = bs_acquire_flags(s->ctx, (int)die,
+			       flags | BS_LEASE | BS_NOWAIT | force, NULL);
 	if (ret == -EBUSY) {
 		int kept = leased_elsewhere(s, be->n_dies);
 

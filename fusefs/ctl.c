@@ -5,48 +5,10 @@
 #include <string.h>
 
 #include "util.h"
-
-struct word {
-	const char *s;
-	size_t len;
-};
+#include "words.h"
 
 /* words a line may have: verb and two arguments, and one too many */
 #define CTL_MAX_WORDS 4
-
-static bool word_is(const struct word *w, const char *s)
-{
-	return w->len == strlen(s) && !memcmp(w->s, s, w->len);
-}
-
-/* A decimal number and nothing else. */
-static int word_number(const char *s, size_t len, uint64_t max, uint64_t *out)
-{
-	uint64_t v = 0;
-
-	if (!len)
-		return -EINVAL;
-	for (size_t i = 0; i < len; i++) {
-		unsigned int digit = (unsigned char)s[i] - '0';
-
-		if (digit > 9 || v > (max - digit) / 10)
-			return -EINVAL;
-		v = v * 10 + digit;
-	}
-	*out = v;
-	return 0;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* A number of bytes: decimal with K, M, G or T behind it, or 0x and hex. */
 static int word_bytes(const struct word *w, uint64_t *out)
@@ -55,19 +17,10 @@ static int word_bytes(const struct word *w, uint64_t *out)
 	const char *s = w->s;
 	size_t len = w->len;
 	unsigned int shift = 0;
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-		for (size_t i = 2; i < len; i++) {
-			int digit = hex_digit(s[i]);
-
-			if (digit < 0 || v >> 60)
-				return -EINVAL;
-			v = v << 4 | (uint64_t)digit;
-		}
-		*out = v;
-		return 0;
-	}
+	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+		return word_hex(s + 2, len - 2, out);
 	if (len) {
 		const char *p = s[len - 1] ? strchr(suffix, s[len - 1]) : NULL;
 
@@ -80,25 +33,6 @@ static int word_bytes(const struct word *w, uint64_t *out)
 		return -EINVAL;
 	*out = v << shift;
 	return 0;
-}
-
-static size_t split(const char *line, size_t len, struct word *words)
-{
-	size_t n = 0;
-	size_t i = 0;
-
-	while (i < len && n < CTL_MAX_WORDS) {
-		size_t start;
-
-		while (i < len && (line[i] == ' ' || line[i] == '\t'))
-			i++;
-		start = i;
-		while (i < len && line[i] != ' ' && line[i] != '\t')
-			i++;
-		if (i > start)
-			words[n++] = (struct word){ line + start, i - start };
-	}
-	return n;
 }
 
 /* nowait | wait=MS */
@@ -204,7 +138,7 @@ int ctl_parse(enum ctl_scope scope, const char *line, size_t len,
 
 	if (len && line[len - 1] == '\n')
 		len--;
-	n = split(line, len, words);
+	n = words_split(line, len, words, CTL_MAX_WORDS);
 	if (!n) {
 		*cmd = parsed;
 		return 0;

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "util.h"
@@ -20,7 +22,7 @@ static const struct {
 #undef CUDA_ENTRY
 };
 
-int cuda_open(char *why, size_t len)
+static int open_locked(char *why, size_t len)
 {
 	void *lib = dlopen(LIBCUDA, RTLD_NOW | RTLD_LOCAL);
 	CUresult err;
@@ -46,6 +48,20 @@ int cuda_open(char *why, size_t len)
 		return -ENODEV;
 	}
 	return 0;
+}
+
+int cuda_open(char *why, size_t len)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool is_open; /* under lock */
+	int ret = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!is_open)
+		ret = open_locked(why, len);
+	is_open = !ret;
+	pthread_mutex_unlock(&lock);
+	return ret;
 }
 
 const char *cuda_name(CUresult err)

@@ -106,7 +106,8 @@ extern struct cuda cuda;
  * @why: out: on failure one line that names what is missing and what to do
  * @len: of @why
  *
- * Not thread-safe; the library stays open until the process ends.
+ * Any thread, any number of times: once it has worked nothing more is done.
+ * The library stays open until the process ends.
  *
  * Return: 0; -ENOENT no library; -ENOSYS it lacks an entry point; -ENODEV no
  * device, or cuInit failed.

@@ -6,7 +6,6 @@
 #define K80FS_FS_H
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -26,6 +25,7 @@ struct fuse_lowlevel_ops;
 struct fuse_file_info;
 struct fuse_req;
 struct fuse_pollhandle;
+struct compute;
 
 /* what chmod, chown and utimens can change */
 struct fs_attr {
@@ -80,14 +80,12 @@ struct fs_error {
  * @depth:   entries of each queue, 0: not asked for, or cannot be had
  * @queues:  one for each thread of libfuse's that runs a ring; @n_queues
  * @is_live: a request has come through a ring
- * @signals: the mask of signals as it was
  */
 struct fs_uring {
 	unsigned int depth;
 	struct uring_queue *queues;
 	atomic_uint n_queues;
 	_Atomic bool is_live;
-	sigset_t signals;
 	pthread_mutex_t lock;
 	bool is_leaving; /* under lock: copy threads take no more */
 };
@@ -97,6 +95,7 @@ struct fs {
 	struct fuse_session *se;
 	struct backend be;
 	struct io_engine io;
+	struct compute *compute; /* NULL: not asked for */
 	struct node_table nodes; /* immutable */
 	bool is_announced; /* whoever started us knows that it works */
 	const char *_Atomic transport;
@@ -126,10 +125,22 @@ struct fs {
 };
 
 /**
+ * struct fs_module - PTX that is being written
+ * @is_changed: since it was loaded
+ */
+struct fs_module {
+	char *text;
+	size_t len;
+	size_t room;
+	bool is_changed;
+};
+
+/**
  * struct fs_file - an open file
  * @io:   vram and resmem
  * @hold: ctl: the lease this open file took
- * @text: status: the snapshot; @text_len; @text_lock guards them
+ * @text: status and texts of compute: the snapshot; @text_len; @text_lock
+ *        guards them and @module
  */
 struct fs_file {
 	const struct node *node;
@@ -139,11 +150,15 @@ struct fs_file {
 	pthread_mutex_t text_lock;
 	char *text;
 	size_t text_len;
+	struct fs_module module; /* compute/module */
 	struct fs_watch watch;
 };
 
 /* fs_ops.c */
 extern const struct fuse_lowlevel_ops fs_ops;
+
+/* fs_loop.c: serve until unmounted or told to stop; 0 or -errno */
+int fs_loop(struct fs *fs);
 
 /* fs_dir.c */
 void fs_attr_init(struct fs *fs);
@@ -178,6 +193,15 @@ void fs_inval_queue(struct fs *fs, struct fs_inval *job);
 /* fs_ctl.c */
 void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
 		  size_t size);
+
+/* fs_compute.c */
+uint64_t fs_compute_len(struct fs *fs, const struct node *n);
+int fs_compute_snapshot(struct fs *fs, struct fs_file *f);
+void fs_compute_read(struct fuse_req *req, struct fs_file *f, size_t size,
+		     off_t off);
+void fs_compute_write(struct fuse_req *req, struct fs_file *f, const char *buf,
+		      size_t size, off_t off);
+void fs_compute_flush(struct fuse_req *req, struct fs_file *f);
 
 /* fs_status.c */
 int fs_status_start(struct fs *fs);
@@ -219,15 +243,10 @@ void fs_call_submit(struct fs_call *call);
 void fs_call_arm(struct fs_call *call);
 void fs_call_disarm(struct fs_call *call);
 
-#define FS_URING_OFF 1
-
 /**
  * fs_uring_is_possible() - whether this program with this libfuse can use it
  */
 bool fs_uring_is_possible(void);
-
-/** fs_uring_prepare() - before any thread is started */
-void fs_uring_prepare(struct fs *fs);
 
 /**
  * fs_uring_choose() - decide, with the backend open and before the mount
@@ -262,12 +281,6 @@ void fs_uring_answered(struct fs_call *call);
  * Return: true if it was taken, or has been answered.
  */
 bool fs_uring_hand_over(struct fs_call *call);
-
-/**
- * fs_uring_serve() - serve until unmounted or told to stop
- * Return: FS_URING_OFF: it is not live, serve /dev/fuse; 0; -errno.
- */
-int fs_uring_serve(struct fs *fs);
 
 /** fs_uring_leave() - from here on nothing is handed over */
 void fs_uring_leave(struct fs *fs);

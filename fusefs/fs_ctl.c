@@ -155,6 +155,13 @@ static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 		[CTL_RESET] = SCHED_RESET,
 	};
 
+	if (!run->call.fs->be.ops->has_slot &&
+	    (cmd->verb == CTL_ACQUIRE || cmd->verb == CTL_RELEASE) && !cmd->sbr) {
+		log_info("die=%d %s: nothing to do, backend %s has no slot",
+			 die, cmd->verb == CTL_ACQUIRE ? "acquire" : "release",
+			 run->call.fs->be.ops->name);
+		return 0;
+	}
 	if (die < 0)
 		die = die_in_slot(run->call.fs);
 	if (die < 0)

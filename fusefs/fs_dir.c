@@ -23,11 +23,14 @@ static mode_t default_mode(enum node_kind kind)
 	case NODE_ROOT:
 	case NODE_BY_BDF:
 	case NODE_DIE:
+	case NODE_COMPUTE:
 		return S_IFDIR | 0755;
 	case NODE_LINK:
 		return S_IFLNK | 0777;
 	case NODE_ROOT_STATUS:
 	case NODE_STATUS:
+	case NODE_COMPUTE_STATUS:
+	case NODE_COMPUTE_LOG:
 		return S_IFREG | 0444;
 	default:
 		return S_IFREG | 0660;
@@ -69,6 +72,8 @@ static uint64_t node_len(struct fs *fs, const struct node *n)
 {
 	char text[STATUS_MAX];
 
+	if (node_is_compute(n))
+		return fs_compute_len(fs, n);
 	switch (n->kind) {
 	case NODE_VRAM:
 	case NODE_RESMEM:
@@ -96,10 +101,14 @@ static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
 	st->st_ino = n->ino;
 	st->st_nlink = 1;
 	if (node_is_dir(n))
-		st->st_nlink = n->kind == NODE_ROOT ? 3 + fs->nodes.n_dies : 2;
+		st->st_nlink = n->kind == NODE_ROOT ? 3 + fs->nodes.n_dies
+			       : n->kind == NODE_DIE && fs->compute ? 3
+								    : 2;
 	st->st_size = (off_t)node_len(fs, n);
 	st->st_blocks = st->st_size / 512;
-	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM
+	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM ||
+					 n->kind == NODE_COMPUTE_IN ||
+					 n->kind == NODE_COMPUTE_OUT
 				 ? VRAM_BLKSIZE
 				 : (blksize_t)STATFS_BSIZE;
 	pthread_mutex_lock(&fs->attr_lock);
@@ -164,11 +173,11 @@ static int check_size(struct fs *fs, const struct node *n, off_t size)
 	case NODE_VRAM:
 	case NODE_RESMEM:
 		return (uint64_t)size > fs_vram_len(fs, n) ? EFBIG : 0;
-	case NODE_ROOT_STATUS:
-	case NODE_STATUS:
-		return EACCES;
+	case NODE_COMPUTE_IN:
+	case NODE_COMPUTE_OUT:
+		return (uint64_t)size > fs_compute_len(fs, n) ? EFBIG : 0;
 	default:
-		return 0;
+		return node_is_report(n) ? EACCES : 0;
 	}
 }
 

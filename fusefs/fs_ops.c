@@ -37,6 +37,11 @@ static bool is_status(const struct fs_file *f)
 	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
 }
 
+static bool is_compute(const struct fs_file *f)
+{
+	return node_is_compute(f->node);
+}
+
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
@@ -46,7 +51,13 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Asynchronous readahead is not interrupted with its reader: its pages
 	 * would stay locked for as long as it is parked. */
-	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	if (fs->be.ops->has_slot)
+		conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	/* With it the kernel asks for the attributes before each cached read.
+	 * What is written through the mount, it or we invalidate. */
+	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
+	/* requests are read to memory of our own, see fs_loop.c */
+	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
 	fs_uring_init(fs, conn);
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
@@ -73,17 +84,21 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	f->io.generation = info.generation;
 	f->io.nowait = f->flags & O_NONBLOCK;
 	f->io.sync = f->flags & (O_SYNC | O_DSYNC);
+	f->io.lost = backend_lost(&fs->be, die);
+	f->io.reader = backend_reader_new(&fs->be, die);
 	return 0;
 }
 
 static void file_free(struct fs *fs, struct fs_file *f)
 {
 	readahead_free(&f->io.ra, &fs->io.ra);
+	backend_reader_end(&fs->be, f->io.die, f->io.reader);
 	if (is_status(f))
 		fs_status_forget(fs, f);
 	if (f->hold.die >= 0)
 		sched_drop(fs->io.sched, &f->hold);
 	pthread_mutex_destroy(&f->text_lock);
+	free(f->module.text);
 	free(f->text);
 	free(f);
 }
@@ -103,6 +118,8 @@ static int file_new(struct fs *fs, const struct node *n, int flags,
 	readahead_init(&f->io.ra);
 	if (is_memory(f)) {
 		ret = open_memory(fs, f);
+	} else if (is_compute(f)) {
+		ret = fs_compute_snapshot(fs, f);
 	} else if (is_status(f)) {
 		f->text = malloc(STATUS_MAX);
 		if (!f->text)
@@ -129,8 +146,7 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
-	if ((n->kind == NODE_STATUS || n->kind == NODE_ROOT_STATUS) &&
-	    (fi->flags & O_ACCMODE) != O_RDONLY) {
+	if (node_is_report(n) && (fi->flags & O_ACCMODE) != O_RDONLY) {
 		fuse_reply_err(req, EACCES);
 		return;
 	}
@@ -178,6 +194,8 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		if (!fi->lock_owner)
 			fs->has_pages[ino] = true;
 		fs_vram_read(req, f, size, off);
+	} else if (is_compute(f)) {
+		fs_compute_read(req, f, size, off);
 	} else if (is_status(f)) {
 		char copy[STATUS_MAX];
 		size_t len;
@@ -206,6 +224,8 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 		fuse_reply_write(req, 0);
 	else if (is_memory(f))
 		fs_vram_write(req, f, buf, size, off);
+	else if (is_compute(f))
+		fs_compute_write(req, f, buf, size, off);
 	else
 		fs_ctl_write(req, f, buf, size);
 }
@@ -217,6 +237,8 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	(void)ino;
 	if (is_memory(f))
 		fs_vram_sync(req, f, true);
+	else if (is_compute(f))
+		fs_compute_flush(req, f);
 	else
 		fuse_reply_err(req, 0);
 }
@@ -280,7 +302,9 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 	uint64_t len = f->io.len;
 
 	(void)ino;
-	if (!is_memory(f))
+	if (is_compute(f))
+		len = fs_compute_len(fuse_req_userdata(req), f->node);
+	else if (!is_memory(f))
 		len = is_status(f) ? f->text_len
 				   : strlen(ctl_help(f->node->die < 0
 							     ? CTL_SCOPE_ROOT

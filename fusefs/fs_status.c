@@ -17,9 +17,10 @@
 /* Without a descriptor to wait on, look this often while somebody polls. */
 #define WATCH_PERIOD_MS 200
 
-static bool is_in_slot(const struct bs_info *info)
+static bool is_in_slot(const struct fs *fs, const struct bs_info *info)
 {
-	return info->state == BS_STATE_ACTIVE || info->state == BS_STATE_NO_VRAM;
+	return fs->be.ops->has_slot && (info->state == BS_STATE_ACTIVE ||
+					info->state == BS_STATE_NO_VRAM);
 }
 
 static const char *state_name(const struct bs_info *info)
@@ -88,6 +89,7 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 	struct backend_die *d = &fs->be.dies[die];
 	uint64_t total = fs->io.zero_total[die];
 	struct sched_view view;
+	struct backend_device dev = { 0 };
 	struct status_die s;
 	struct bs_info info;
 	char progress[48] = "";
@@ -97,6 +99,8 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 		snprintf(progress, sizeof(progress), "%llu/%llu",
 			 (unsigned long long)fs->io.zero_done[die],
 			 (unsigned long long)total);
+	if (fs->be.ops->describe)
+		fs->be.ops->describe(&fs->be, die, &dev);
 	s = (struct status_die){
 		.die = die,
 		.bdf = info.bdf,
@@ -105,17 +109,17 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 		.subvendor = info.subvendor,
 		.subdevice = info.subdevice,
 		.state = state_name(&info),
-		.in_slot = is_in_slot(&info),
+		.in_slot = is_in_slot(fs, &info),
 		.hold = view.hold,
 		.holder = view.holder,
 		.vram_bytes = d->vram_bytes,
 		.resmem_bytes = d->len - d->vram_bytes,
-		.bar0 = is_in_slot(&info) ? info.bar0_addr : 0,
-		.bar1 = is_in_slot(&info) ? info.bar1_addr : 0,
-		.bar3 = is_in_slot(&info) ? info.bar3_addr : 0,
+		.bar0 = is_in_slot(fs, &info) ? info.bar0_addr : 0,
+		.bar1 = is_in_slot(fs, &info) ? info.bar1_addr : 0,
+		.bar3 = is_in_slot(fs, &info) ? info.bar3_addr : 0,
 		.bar1_bytes = info.bar1_size,
 		.bar1_mode = mode_name(&info),
-		.driver = info.driver,
+		.driver = dev.driver ? dev.driver : info.driver,
 		.alive = info.alive,
 		.generation = info.generation,
 		.resets = info.resets,
@@ -127,6 +131,10 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 		.written_bytes = d->written_bytes,
 		.waiters = view.waiters,
 		.progress = progress,
+		.name = dev.name,
+		.driver_version = dev.driver_version,
+		.memory_free = dev.memory_free,
+		.memory_total = dev.memory_total,
 		.last_error = info.last_error,
 	};
 	return status_die_text(&s, buf);
@@ -156,7 +164,7 @@ static size_t root_text(struct fs *fs, char *buf)
 		s.slot_bar1 = info.bar1_addr;
 		s.slot_bar3 = info.bar3_addr;
 		s.swaps += info.swaps_in;
-		if (is_in_slot(&info))
+		if (is_in_slot(fs, &info))
 			s.active = (int)die;
 		if (seq > newest) {
 			newest = seq;

@@ -12,17 +12,13 @@
  * - Something that waits keeps its entry, see uring.h.
  * - libfuse tells nobody of signals that come for a request in a ring.
  * - At the end of its own loops libfuse frees the rings, and with them the
- *   requests that still wait to be answered. So /dev/fuse, which only brings
- *   the first request and those without an answer, is read by a loop here, and
- *   the rings are given back after the last answer.
+ *   requests that still wait to be answered. Ours leaves them alone, and they
+ *   are given back after the last answer.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <link.h>
-#include <linux/fuse.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +87,7 @@ int fs_uring_choose(struct fs *fs, struct fuse_args *args)
 	struct uring_facts facts = {
 		.has_slot = fs->be.ops->has_slot,
 		.has_depth = o->uring_depth > 0,
+		.has_compute = o->compute,
 	};
 	const char *obstacle;
 	char depth[40];
@@ -104,6 +101,7 @@ int fs_uring_choose(struct fs *fs, struct fuse_args *args)
 		log_warn("io_uring: %s; using /dev/fuse", obstacle);
 		return 0;
 	}
+	pthread_mutex_init(&fs->uring.lock, NULL);
 	/* libfuse makes one for each of these */
 	fs->uring.queues =
 		calloc((size_t)get_nprocs_conf(), sizeof(*fs->uring.queues));
@@ -114,22 +112,6 @@ int fs_uring_choose(struct fs *fs, struct fuse_args *args)
 	if (fuse_opt_add_arg(args, "-oio_uring") || fuse_opt_add_arg(args, depth))
 		return -ENOMEM;
 	return 0;
-}
-
-/* Signals are for the thread that serves: the threads of the rings, and those
- * of ours, are started with these blocked. */
-void fs_uring_prepare(struct fs *fs)
-{
-	sigset_t stop;
-
-	pthread_mutex_init(&fs->uring.lock, NULL);
-	if (!fs->opts->uring)
-		return;
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGHUP);
-	sigaddset(&stop, SIGINT);
-	sigaddset(&stop, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &stop, &fs->uring.signals);
 }
 
 #if IS_BUILT
@@ -257,56 +239,10 @@ bool fs_uring_hand_over(struct fs_call *call)
 	return !is_late;
 }
 
-/* What still comes through /dev/fuse while the rings are in use. */
-static bool needs_no_ring(uint32_t opcode)
-{
-	return opcode == FUSE_INIT || opcode == FUSE_FORGET ||
-	       opcode == FUSE_BATCH_FORGET || opcode == FUSE_INTERRUPT ||
-	       opcode == FUSE_NOTIFY_REPLY || opcode == FUSE_DESTROY;
-}
-
-/* Return: FS_URING_OFF if the kernel asks here after all. */
-static int serve(struct fs *fs, int fd)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-	static struct fuse_buf buf; /* its memory: libfuse's, kept */
-	int ret;
-
-	while (!fuse_session_exited(fs->se)) {
-		/* a signal ends the session, and is let in nowhere else */
-		if (ppoll(&poll_fd, 1, NULL, &fs->uring.signals) < 0)
-			continue;
-		ret = fuse_session_receive_buf(fs->se, &buf);
-		if (ret == -EINTR || ret == -EAGAIN)
-			continue;
-		if (ret <= 0)
-			return ret;
-		fuse_session_process_buf(fs->se, &buf);
-		if (!needs_no_ring(((struct fuse_in_header *)buf.mem)->opcode))
-			return FS_URING_OFF;
-	}
-	return 0;
-}
-
-int fs_uring_serve(struct fs *fs)
-{
-	int fd = fuse_session_fd(fs->se);
-	int flags = fcntl(fd, F_GETFL);
-	int ret = FS_URING_OFF;
-
-	if (fs->uring.depth) {
-		/* what made it readable may be gone when we read */
-		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-		ret = serve(fs, fd);
-		fcntl(fd, F_SETFL, flags);
-	}
-	if (ret == FS_URING_OFF && fs->opts->uring)
-		pthread_sigmask(SIG_SETMASK, &fs->uring.signals, NULL);
-	return ret;
-}
-
 void fs_uring_leave(struct fs *fs)
 {
+	if (!fs->uring.depth)
+		return;
 	pthread_mutex_lock(&fs->uring.lock);
 	fs->uring.is_leaving = true;
 	pthread_mutex_unlock(&fs->uring.lock);
@@ -316,6 +252,7 @@ void fs_uring_stop(struct fs *fs)
 {
 	if (!fs->uring.is_live)
 		return;
+	/* our loop has cleared it */
 	fuse_session_exit(fs->se);
 	/* of a session that is over, it only frees the rings */
 	fuse_session_loop(fs->se);

@@ -55,13 +55,31 @@ static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
 			    len);
 }
 
+/* The bytes stay where the backend has them, until they are answered. */
+static int step_lend(struct io *io)
+{
+	struct io_file *f = io->file;
+	int ret;
+
+	ret = backend_lend(io->eng->be, io->die, f->reader, die_off(f, io->off),
+			   io->len, &io->loan);
+	if (ret)
+		return ret;
+	io->out = io->loan.data;
+	io->done = io->len;
+	return STEP_DONE;
+}
+
 static int step_read(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
-	void *buf = io->to ? io->to : pool_bounce();
+	void *buf;
 	int ret;
 
+	if (backend_can_lend(eng->be, io->len))
+		return step_lend(io);
+	buf = io->to ? io->to : pool_bounce();
 	if (!buf)
 		return -ENOMEM;
 	ret = backend_read(eng->be, io->die, die_off(f, io->off), buf, io->len);
@@ -75,18 +93,37 @@ static int step_read(struct io *io)
 	return STEP_DONE;
 }
 
+/* A write of the die failed after its answer: each file says so once. */
+static int late_error(struct io *io, struct io_file *f)
+{
+	uint64_t lost = backend_lost(io->eng->be, f->die);
+
+	return atomic_exchange(&f->lost, lost) == lost ? 0 : -EIO;
+}
+
+static int step_sync(struct io *io)
+{
+	int ret = backend_sync(io->eng->be, io->die);
+	int late = io->file ? late_error(io, io->file) : 0;
+
+	return ret ? ret : late;
+}
+
 static int step_write(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
 	int ret;
 
+	ret = late_error(io, f);
+	if (ret)
+		return ret;
 	mark_written(f);
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_write(eng->be, io->die, die_off(f, io->off), io->data,
 			    io->len);
 	if (!ret && f->sync)
-		ret = backend_sync(eng->be, io->die);
+		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
 	if (!ret)
 		io->done = io->len;
@@ -105,7 +142,7 @@ static int step_zero(struct io *io)
 	ret = backend_zero(eng->be, io->die,
 			   die_off(io->file, io->off) + io->done, n);
 	if (!ret && io->file && io->file->sync)
-		ret = backend_sync(eng->be, io->die);
+		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
 	if (ret)
 		return ret;
@@ -220,7 +257,7 @@ static int io_step(struct io *io)
 	case IO_COPY:
 		return step_copy(io);
 	default:
-		return backend_sync(io->eng->be, io->die);
+		return step_sync(io);
 	}
 }
 
@@ -233,6 +270,10 @@ static bool is_stale(const struct io *io)
 
 static void io_finish(struct io *io, int ret)
 {
+	struct backend_loan loan = io->loan;
+	struct backend *be = io->eng->be;
+	unsigned int die = io->die;
+	bool was_write = io->op == IO_WRITE || io->op == IO_COPY;
 	ssize_t result;
 
 	if (io->op == IO_ZERO)
@@ -247,6 +288,11 @@ static void io_finish(struct io *io, int ret)
 	else
 		result = ret ? ret : (ssize_t)io->done;
 	io->answer(io, result, io->out);
+	/* @io is gone, and maybe its file */
+	if (loan.buf)
+		backend_give_back(be, die, &loan);
+	if (was_write)
+		backend_push(be, die);
 }
 
 /* The die is in and counted for us: one step, then give it back. */

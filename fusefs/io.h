@@ -54,6 +54,9 @@ struct io_engine {
  *              is answered
  * @wrote:      something was written since the last sync
  * @has_written: something was written since it was opened
+ * @lost:       answered writes of the die that failed, as far as this file's
+ *              user was told
+ * @reader:     the backend's view of it, NULL for none
  */
 struct io_file {
 	unsigned int die;
@@ -64,6 +67,8 @@ struct io_file {
 	bool sync;
 	_Atomic bool wrote;
 	_Atomic bool has_written;
+	_Atomic uint64_t lost;
+	void *reader;
 	struct readahead ra;
 };
 
@@ -114,6 +119,7 @@ struct io {
 	struct pool_work work;
 	uint64_t done;
 	const void *out;
+	struct backend_loan loan; /* what @out is in, if it is a loan */
 	char *stage;
 	uint64_t stage_len;
 	bool has_large_stage;
@@ -132,7 +138,8 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
  * io_submit() - run it or park it; @io belongs to the engine until @answer
  *
  * Results of @answer: bytes transferred (READ, WRITE, COPY), else 0; -ESTALE
- * the die was reset since the file was opened; -EIO it does not answer;
+ * the die was reset since the file was opened; -EIO it does not answer, or a
+ * write that was answered before did not reach it;
  * -EBUSY, -ETIMEDOUT, -EINTR, -ENODEV as sched_park() says; -ENOMEM.
  */
 void io_submit(struct io *io);

@@ -2,19 +2,20 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <syslog.h>
 
-/* written once by log_init() before any thread starts */
-static bool log_to_stderr = true;
-static enum log_level log_max = LOG_LEVEL_WARN;
+/* Written once more when the mount works, while other threads serve it. */
+static _Atomic bool log_to_stderr = true;
+static _Atomic enum log_level log_max = LOG_LEVEL_WARN;
 
 void log_init(bool to_stderr, enum log_level max)
 {
-	log_to_stderr = to_stderr;
-	log_max = max;
 	if (!to_stderr)
 		openlog("k80fs", LOG_PID, LOG_DAEMON);
+	log_to_stderr = to_stderr;
+	log_max = max;
 }
 
 void log_msg(enum log_level level, const char *fmt, ...)

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compute.h"
 #include "fs.h"
 #include "log.h"
 #include "util.h"
@@ -105,11 +106,16 @@ static void say_why_no_sim(const struct options *o, const char *why)
 }
 
 /* One line: what could not be opened, and the ways on. */
-static void say_why_no_backend(const struct options *o, int err)
+static void say_why_no_backend(const struct fs *fs, int err)
 {
+	const struct options *o = fs->opts;
 	const char *why = strerror(err);
 
-	if (!strcmp(o->backend, "sim"))
+	if (*fs->be.why)
+		fprintf(stderr, "k80fs: %s\n", fs->be.why);
+	else if (!strcmp(o->backend, "cuda"))
+		fprintf(stderr, "k80fs: cuda: %s\n", why);
+	else if (!strcmp(o->backend, "sim"))
 		say_why_no_sim(o, why);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr,
@@ -123,28 +129,6 @@ static void say_why_no_backend(const struct options *o, int err)
 		fprintf(stderr,
 			"k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
 			o->device, why);
-}
-
-static int serve(struct fs *fs)
-{
-	struct fuse_session *se = fs->se;
-	int ret = fs_uring_serve(fs);
-
-	if (ret != FS_URING_OFF)
-		return ret;
-#if FUSE_USE_VERSION >= 312
-	struct fuse_loop_config *cfg = fuse_loop_cfg_create();
-
-	if (!cfg)
-		return -ENOMEM;
-	ret = fuse_session_loop_mt(se, cfg);
-	fuse_loop_cfg_destroy(cfg);
-	return ret;
-#else
-	struct fuse_loop_config cfg = { .clone_fd = 0, .max_idle_threads = 10 };
-
-	return fuse_session_loop_mt(se, &cfg);
-#endif
 }
 
 static int learn_tree(struct fs *fs)
@@ -161,9 +145,35 @@ static int learn_tree(struct fs *fs)
 		memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
 		has_resmem[die] = info.resmem_bytes > 0;
 	}
-	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem);
+	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem, fs->opts->compute);
 	fs_attr_init(fs);
 	return 0;
+}
+
+/* Simulated dies are CUDA devices by number, real ones by their addresses. On
+ * the module's dies it is the bound driver that works. */
+static int compute_open(struct fs *fs)
+{
+	static char bdf[BACKEND_MAX_DIES][16];
+	struct compute_config cfg = {
+		.sched = fs->io.sched,
+		.n_dies = fs->be.n_dies,
+		.is_streams = fs->opts->streams,
+		.has_slot = fs->be.ops->has_slot,
+		.wait_ns = fs->io.wait_ns,
+	};
+	struct bs_info info;
+
+	if (!fs->opts->compute)
+		return 0;
+	if (strcmp(fs->be.ops->name, "sim") != 0) {
+		for (unsigned int die = 0; die < fs->be.n_dies; die++)
+			if (!backend_info(&fs->be, die, &info))
+				memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
+		cfg.bdf = (const char(*)[16])bdf;
+	}
+	fs->be.with_driver = true;
+	return compute_start(&fs->compute, &cfg);
 }
 
 /* The engine below a mount: from hardware to scheduler. */
@@ -173,7 +183,7 @@ static int engine_start(struct fs *fs)
 
 	ret = backend_open(&fs->be, fs->opts->backend, fs->opts->device);
 	if (ret) {
-		say_why_no_backend(fs->opts, -ret);
+		say_why_no_backend(fs, -ret);
 		return ret;
 	}
 	ret = learn_tree(fs);
@@ -196,8 +206,14 @@ static int engine_start(struct fs *fs)
 	if (ret)
 		goto out_inval;
 	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
+	ret = compute_open(fs);
+	if (ret)
+		goto out_sched;
 	return 0;
 
+out_sched:
+	sched_stop(fs->io.sched);
+	sched_free(fs->io.sched);
 out_inval:
 	fs_inval_stop(fs);
 out_status:
@@ -214,6 +230,7 @@ static void engine_stop(struct fs *fs)
 {
 	int ret;
 
+	compute_stop(fs->compute);
 	fs_uring_leave(fs);
 	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.pool);
@@ -232,7 +249,6 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	pthread_t announcer;
 	int ret;
 
-	fs_uring_prepare(fs);
 	ret = engine_start(fs);
 	if (ret)
 		return EXIT_FAILURE;
@@ -248,8 +264,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 		goto out_signals;
 	if (pthread_create(&announcer, NULL, announce, fs))
 		goto out_unmount;
-	/* 0: unmounted; a signal number: told to stop; else -errno */
-	if (serve(fs) >= 0)
+	if (!fs_loop(fs))
 		ret = EXIT_SUCCESS;
 
 	fuse_remove_signal_handlers(fs->se);
@@ -352,6 +367,12 @@ int main(int argc, char **argv)
 	fs.opts = &opts;
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);
+	/* no teardown of contexts: it needs the slot on every die, and waits
+	 * for kernels that run */
+	if (opts.compute) {
+		fflush(NULL);
+		_Exit(ret);
+	}
 out:
 	fuse_opt_free_args(&args);
 	options_free(&opts);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util.h"
+
 static struct node *node_add(struct node_table *t, uint64_t ino,
 			     uint64_t parent, enum node_kind kind, int die)
 {
@@ -16,8 +18,33 @@ static struct node *node_add(struct node_table *t, uint64_t ino,
 	return n;
 }
 
+/* Behind the numbers of the die's own files. */
+static void add_compute(struct node_table *t, uint64_t die_dir, int die)
+{
+	static const struct {
+		enum node_kind kind;
+		const char *name;
+	} files[] = {
+		{ NODE_COMPUTE_CTL, "ctl" },
+		{ NODE_COMPUTE_STATUS, "status" },
+		{ NODE_COMPUTE_IN, "in" },
+		{ NODE_COMPUTE_OUT, "out" },
+		{ NODE_COMPUTE_MODULE, "module" },
+		{ NODE_COMPUTE_LOG, "log" },
+	};
+	const uint64_t dir = die_dir + 6;
+	struct node *n;
+
+	n = node_add(t, dir, die_dir, NODE_COMPUTE, die);
+	strcpy(n->name, "compute");
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		n = node_add(t, dir + 1 + i, dir, files[i].kind, die);
+		strcpy(n->name, files[i].name);
+	}
+}
+
 void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
-	       const bool *has_resmem)
+	       const bool *has_resmem, bool has_compute)
 {
 	static const struct {
 		enum node_kind kind;
@@ -56,6 +83,8 @@ void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
 		n = node_add(t, dir + 5, by_bdf, NODE_LINK, (int)die);
 		snprintf(n->name, sizeof(n->name), "%s", bdf[die]);
 		snprintf(n->target, sizeof(n->target), "../die%u", die);
+		if (has_compute)
+			add_compute(t, dir, (int)die);
 	}
 }
 
@@ -94,5 +123,16 @@ const struct node *node_find(const struct node_table *t, const struct node *dir,
 bool node_is_dir(const struct node *n)
 {
 	return n->kind == NODE_ROOT || n->kind == NODE_BY_BDF ||
-	       n->kind == NODE_DIE;
+	       n->kind == NODE_DIE || n->kind == NODE_COMPUTE;
+}
+
+bool node_is_report(const struct node *n)
+{
+	return n->kind == NODE_ROOT_STATUS || n->kind == NODE_STATUS ||
+	       n->kind == NODE_COMPUTE_STATUS || n->kind == NODE_COMPUTE_LOG;
+}
+
+bool node_is_compute(const struct node *n)
+{
+	return n->kind >= NODE_COMPUTE_CTL && n->kind <= NODE_COMPUTE_LOG;
 }

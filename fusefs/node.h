@@ -3,6 +3,7 @@
  * The tree: a fixed table of inodes. Built once at start, immutable after.
  *
  *	/  status ctl by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}
+ *	   dieN/compute/{ctl,status,in,out,module,log}
  */
 #ifndef K80FS_NODE_H
 #define K80FS_NODE_H
@@ -30,6 +31,13 @@ enum node_kind {
 	NODE_RESMEM,
 	NODE_CTL,
 	NODE_STATUS,
+	NODE_COMPUTE,
+	NODE_COMPUTE_CTL,
+	NODE_COMPUTE_STATUS,
+	NODE_COMPUTE_IN,
+	NODE_COMPUTE_OUT,
+	NODE_COMPUTE_MODULE,
+	NODE_COMPUTE_LOG,
 };
 
 /**
@@ -61,9 +69,10 @@ struct node_table {
  * @n_dies:     0 .. NODE_MAX_DIES
  * @bdf:        PCI address of each die
  * @has_resmem: whether each die has a carve-out
+ * @has_compute: whether dies have a compute folder
  */
 void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
-	       const bool *has_resmem);
+	       const bool *has_resmem, bool has_compute);
 
 /** node_get() - an inode by number, NULL if there is none */
 const struct node *node_get(const struct node_table *t, uint64_t ino);
@@ -82,5 +91,11 @@ const struct node *node_next(const struct node_table *t, const struct node *dir,
 
 /** node_is_dir() - whether it is a folder */
 bool node_is_dir(const struct node *n);
+
+/** node_is_report() - whether it is a text that nobody writes */
+bool node_is_report(const struct node *n);
+
+/** node_is_compute() - whether it is a file in a compute folder */
+bool node_is_compute(const struct node *n);
 
 #endif /* K80FS_NODE_H */

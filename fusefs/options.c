@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include "util.h"
 
 #define DEFAULT_WAIT_MS 5000
+#define PAGE            4096u
 
 /* Options as text: each is checked as a whole, never read as 0. */
 struct raw {
@@ -24,6 +27,9 @@ struct raw {
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
 	char *uring_depth;
+	char *cuda_vram;
+	char *compute; /* compute=VALUE */
+	int with_compute;
 	int cache;
 	int uring;
 	int allow_other;
@@ -50,6 +56,9 @@ static const struct fuse_opt specs[] = {
 	RAW("sim_dir=%s", sim_dir),
 	RAW("sim_ctl=%s", sim_ctl),
 	RAW("io_uring_q_depth=%s", uring_depth),
+	RAW("cuda_vram=%s", cuda_vram),
+	RAW("compute=%s", compute),
+	{ "compute", offsetof(struct raw, with_compute), 1 },
 	{ "cache", offsetof(struct raw, cache), 1 },
 	{ "io_uring", offsetof(struct raw, uring), 1 },
 	{ "allow_other", offsetof(struct raw, allow_other), 1 },
@@ -144,6 +153,31 @@ static int number(const char *name, const char *text, int base,
 		fprintf(stderr, "k80fs: bad value in -o %s=%s\n", name, text);
 		return -EINVAL;
 	}
+	return 0;
+}
+
+/* The same with K, M or G behind it; whole pages, and not nothing. */
+static int size(const char *name, const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	size_t len = strlen(text);
+	const char *unit =
+		len ? strchr(units, toupper((unsigned char)text[len - 1])) : NULL;
+	unsigned int shift = unit ? 10 * (unsigned int)(unit - units + 1) : 0;
+	char digits[24] = "";
+	unsigned long v = 0;
+
+	if (len - !!unit < sizeof(digits))
+		memcpy(digits, text, len - !!unit);
+	errno = 0;
+	if (*digits >= '0' && *digits <= '9' &&
+	    !digits[strspn(digits, "0123456789")])
+		v = strtoul(digits, NULL, 10);
+	if (!v || errno || v > UINT64_MAX >> shift || (v << shift) % PAGE) {
+		fprintf(stderr, "k80fs: bad value in -o %s=%s\n", name, text);
+		return -EINVAL;
+	}
+	*out = v << shift;
 	return 0;
 }
 
@@ -243,33 +277,70 @@ static int sim_device(struct raw *raw)
 	return 0;
 }
 
+static int cuda_device(struct raw *raw)
+{
+	const char *vram = raw->cuda_vram;
+	uint64_t bytes;
+
+	if (!vram || !strcmp(vram, "max")) {
+		raw->o->device = strdup("cuda");
+		return raw->o->device ? 0 : -ENOMEM;
+	}
+	if (size("cuda_vram", vram, &bytes))
+		return -EINVAL;
+	return asprintf(&raw->o->device, "cuda:%" PRIu64, bytes) < 0 ? -ENOMEM
+								     : 0;
+}
+
+static int parse_compute(struct raw *raw)
+{
+	struct options *o = raw->o;
+
+	o->compute = raw->with_compute || raw->compute;
+	o->streams = raw->compute && !strcmp(raw->compute, "streams");
+	if (!raw->compute || o->streams || !strcmp(raw->compute, "contexts"))
+		return 0;
+	fprintf(stderr,
+		"k80fs: bad value in -o compute=%s; there are contexts and streams\n",
+		raw->compute);
+	return -EINVAL;
+}
+
 static int parse_backend(struct raw *raw)
 {
 	struct options *o = raw->o;
 	bool has_sim = raw->sim_dies || raw->sim_vram || raw->sim_resmem ||
 		       raw->sim_swap_us || raw->sim_dir || raw->sim_ctl;
+	bool is_sim, is_cuda;
 
 	o->backend = strdup(raw->backend ? raw->backend : "bar_swap");
 	if (!o->backend)
 		return -ENOMEM;
-	if (!strcmp(o->backend, "sim")) {
-		if (raw->device) {
-			fprintf(stderr,
-				"k80fs: -o device= belongs to backend=bar_swap\n");
-			return -EINVAL;
-		}
-		return sim_device(raw);
-	}
-	if (strcmp(o->backend, "bar_swap")) {
+	is_sim = !strcmp(o->backend, "sim");
+	is_cuda = !strcmp(o->backend, "cuda");
+	if (!is_sim && !is_cuda && strcmp(o->backend, "bar_swap")) {
 		fprintf(stderr,
-			"k80fs: unknown backend '%s'; there are bar_swap and sim\n",
+			"k80fs: unknown backend '%s'; there are bar_swap, sim and cuda\n",
 			o->backend);
 		return -EINVAL;
 	}
-	if (has_sim) {
+	if ((is_sim || is_cuda) && raw->device) {
+		fprintf(stderr,
+			"k80fs: -o device= belongs to backend=bar_swap\n");
+		return -EINVAL;
+	}
+	if (has_sim && !is_sim) {
 		fprintf(stderr, "k80fs: the sim_ options need -o backend=sim\n");
 		return -EINVAL;
 	}
+	if (raw->cuda_vram && !is_cuda) {
+		fprintf(stderr, "k80fs: -o cuda_vram= needs -o backend=cuda\n");
+		return -EINVAL;
+	}
+	if (is_sim)
+		return sim_device(raw);
+	if (is_cuda)
+		return cuda_device(raw);
 	o->device = strdup(raw->device ? raw->device : "/dev/bar_swap");
 	return o->device ? 0 : -ENOMEM;
 }
@@ -309,6 +380,7 @@ static int add_mount_options(struct raw *raw, struct fuse_args *args)
 
 static void raw_free(struct raw *raw)
 {
+	free(raw->compute);
 	free(raw->backend);
 	free(raw->device);
 	free(raw->wait);
@@ -323,6 +395,7 @@ static void raw_free(struct raw *raw)
 	free(raw->sim_swap_us);
 	free(raw->sim_dir);
 	free(raw->sim_ctl);
+	free(raw->cuda_vram);
 }
 
 int options_parse(struct options *o, struct fuse_args *args)
@@ -348,6 +421,8 @@ int options_parse(struct options *o, struct fuse_args *args)
 	o->uring = raw.uring;
 	ret = parse_numbers(&raw);
 	if (!ret)
+		ret = parse_compute(&raw);
+	if (!ret)
 		ret = parse_backend(&raw);
 	if (!ret)
 		ret = add_mount_options(&raw, args);
@@ -369,7 +444,9 @@ void options_help(const char *program)
 	printf("usage: %s [options] MOUNTPOINT\n"
 	       "Shows GPU dies that share one PCI slot as files: MOUNTPOINT/dieN/vram.\n"
 	       "\n"
-	       "  -o backend=bar_swap|sim  the kernel module (default), or simulated dies\n"
+	       "  -o backend=bar_swap|sim|cuda\n"
+	       "                           the kernel module (default), simulated dies, or\n"
+	       "                           memory of CUDA devices through their driver\n"
 	       "  -o device=PATH           node of the module (/dev/bar_swap)\n"
 	       "  -o wait=MS               how long another's pin or lease may block (%d)\n"
 	       "  -o timeslice=MS|auto     how long a die keeps the slot while others wait\n"
@@ -382,6 +459,9 @@ void options_help(const char *program)
 	       "                           libfuse can, else over /dev/fuse (the default)\n"
 	       "  -o io_uring_q_depth=N    requests of one CPU at a time, %d to %d (%d); dies\n"
 	       "                           that take turns use io_uring only with this\n"
+	       "  -o compute=contexts|streams\n"
+	       "                           dieN/compute: start kernels, see k80fs(8);\n"
+	       "                           without a value: contexts\n"
 	       "  -o allow_other           other users too (the default for root)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"
@@ -389,6 +469,7 @@ void options_help(const char *program)
 	       "  -o sim_swap_us=N         what a swap takes (0)\n"
 	       "  -o sim_dir=DIR           keep their memory in DIR/dieN\n"
 	       "  -o sim_ctl=PATH          socket that takes faults to order\n"
+	       "  -o cuda_vram=SIZE|max    memory taken from each CUDA device (max)\n"
 	       "  -f                       stay in the foreground\n"
 	       "  -d                       the same, with libfuse's debug output\n"
 	       "  -h, --help               this text\n"

@@ -16,9 +16,9 @@ struct fuse_args;
 /**
  * struct options - what the user asked for
  * @mountpoint: absolute path
- * @backend:    "bar_swap" or "sim"
- * @device:     for backend_open(): a path, or "sim:..." put together from the
- *              sim_ options
+ * @backend:    "bar_swap", "sim" or "cuda"
+ * @device:     for backend_open(): a path, "sim:..." put together from the
+ *              sim_ options, or "cuda[:BYTES]"
  * @wait_ms:    how long another's pin or lease may block a request
  * @slice_ms:   time slice, 0 for auto
  * @uid, @gid:  owner of the tree; *_set: given by the user
@@ -26,6 +26,8 @@ struct fuse_args;
  * @cache:      use the page cache
  * @uring:      FUSE over io_uring where it can be had; @uring_depth: entries
  *              of each CPU's queue, 0 if not given
+ * @compute:    a compute folder in each die; @streams: its kernels are those
+ *              of streams of one context, not of contexts
  * @foreground, @debug: -f, -d
  */
 struct options {
@@ -41,6 +43,8 @@ struct options {
 	bool cache;
 	bool uring;
 	uint32_t uring_depth;
+	bool compute;
+	bool streams;
 	bool foreground;
 	bool debug;
 	bool show_help;

@@ -113,8 +113,10 @@ int sched_try(struct sched *s, struct sched_req *req)
 	uint64_t now = now_ns();
 	int ret = -EAGAIN;
 
+	/* every die is always in, and none can be kept in or reset */
 	if (!s->be->ops->has_slot)
-		return req->op == SCHED_PIN || req->op == SCHED_LEASE
+		return req->op == SCHED_PIN || req->op == SCHED_LEASE ||
+				       req->op == SCHED_RESET
 			       ? -EOPNOTSUPP
 			       : 0;
 	sched_take(&s->lock);
@@ -200,6 +202,8 @@ void sched_interrupt(struct sched *s, struct sched_req *req)
 
 void sched_suspect(struct sched *s, unsigned int die)
 {
+	if (!s->be->ops->has_slot)
+		return;
 	sched_take(&s->lock);
 	s->suspect[die] = true;
 	s->is_changed = true;

@@ -89,6 +89,13 @@ size_t status_die_text(const struct status_die *s, char *buf)
 	put_counter(&t, "written_bytes", s->written_bytes);
 	put_counter(&t, "waiters", s->waiters);
 	put_text(&t, "progress", s->progress);
+	if (s->name) {
+		put_text(&t, "name", s->name);
+		put(&t, "driver_version %u.%u\n", s->driver_version / 1000,
+		    s->driver_version % 1000 / 10);
+		put_counter(&t, "memory_free", s->memory_free);
+		put_counter(&t, "memory_total", s->memory_total);
+	}
 	put_text(&t, "last_error", s->last_error);
 	return t.len;
 }

@@ -18,6 +18,9 @@
  * @bar0:      addresses while it is in the slot, else 0 (shown: none)
  * @bar1_mode: physical, virtual, unknown
  * @progress:  of a `zero` that runs: "DONE/TOTAL"
+ * @name:      of a device that its driver owns; NULL: this and the three after
+ *             it are not shown
+ * @driver_version: 1000 * major + 10 * minor
  */
 struct status_die {
 	unsigned int die;
@@ -36,6 +39,9 @@ struct status_die {
 	uint64_t last_swap_ns, read_bytes, written_bytes;
 	uint64_t waiters;
 	const char *progress;
+	const char *name;
+	unsigned int driver_version;
+	uint64_t memory_free, memory_total;
 	const char *last_error;
 };
 

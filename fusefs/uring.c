@@ -21,6 +21,8 @@ const char *uring_obstacle(const struct uring_facts *f)
 		return "the kernel has none for FUSE, which needs Linux 6.14";
 	if (f->kernel != 'Y')
 		return "off in the kernel; as root: echo Y >/sys/module/fuse/parameters/enable_uring";
+	if (f->has_compute)
+		return "not with compute: who waits for a kernel could not be interrupted";
 	if (f->has_slot && !f->has_depth)
 		return "not for dies that take turns, unless io_uring_q_depth= is given too";
 	return NULL;

@@ -32,6 +32,7 @@
  * @kernel:       'Y', 'N', or '\0' where the kernel knows no such thing
  * @has_slot:     the backend's dies take turns
  * @has_depth:    the user set a depth, and so accepts what waits
+ * @has_compute:  requests may wait for kernels that never end
  */
 struct uring_facts {
 	bool is_built;
@@ -40,6 +41,7 @@ struct uring_facts {
 	char kernel;
 	bool has_slot;
 	bool has_depth;
+	bool has_compute;
 };
 
 /**

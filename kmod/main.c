@@ -97,7 +97,8 @@ static int read_params(void)
 	slot->pref = bs_slot_pref(&slot->geom);
 	slot->nonpref = bs_slot_nonpref(&slot->geom);
 	ret = bs_region_compute(vram_bytes, resmem_bytes, &slot->region);
-	if (!ret && slot->region.usemem_bar > bar1_size)
+	if (!ret &&
+	    (slot->region.usemem_bar > bar1_size || vram_bytes > bar1_size))
 		ret = -EINVAL;
 	if (ret) {
 		pr_err("vram_bytes=%llu resmem_bytes=%llu do not fit BAR1\n",

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the parts of `make check` and adds up their counts.
-# usage: check.sh PART...   parts: lint unit mount vm
+# usage: check.sh PART...   parts: lint unit mount mount-cuda vm
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -13,6 +13,10 @@ run_part() {
 	lint) tests/lint.sh ;;
 	unit) tests/unit.sh ;;
 	mount) K80_TIME_SCALE=2 tests/mount/run.sh -j 2 ;;
+	mount-cuda) # the same scripts, for all that needs no slot
+		K80FS_BACKEND=cuda K80_TIME_SCALE=2 tests/mount/run.sh -j 2 \
+			vram_ prog_sweep prog_multi prog_randops.sh tool_ tree_
+		;;
 	vm) K80_SLOW=3 tests/vm/check.sh ;;
 	*)
 		echo "check.sh: no part '$1'" >&2

@@ -10,11 +10,13 @@
 static struct node_table table;
 static char bdf[NODE_MAX_DIES][16];
 static bool has_resmem[NODE_MAX_DIES];
+static bool has_compute;
 
 /* Every third die has a carve-out. */
 static void setup(void)
 {
 	memset(&table, 0x5a, sizeof(table));
+	has_compute = false;
 	for (unsigned int die = 0; die < NODE_MAX_DIES; die++) {
 		snprintf(bdf[die], sizeof(bdf[die]), "0000:%02x:00.0",
 			 (die + 3) & 0xff);
@@ -24,7 +26,8 @@ static void setup(void)
 
 static void build(unsigned int n_dies)
 {
-	node_init(&table, n_dies, (const char(*)[16])bdf, has_resmem);
+	node_init(&table, n_dies, (const char(*)[16])bdf, has_resmem,
+		  has_compute);
 }
 
 static const struct node *root(void)
@@ -271,6 +274,47 @@ START_TEST(walk_goes_on_from_where_it_was)
 }
 END_TEST
 
+START_TEST(compute_folder_is_there_when_it_is_asked_for)
+{
+	static const struct {
+		const char *name;
+		enum node_kind kind;
+		uint64_t ino;
+	} files[] = {
+		{ "ctl", NODE_COMPUTE_CTL, 39 },
+		{ "status", NODE_COMPUTE_STATUS, 40 },
+		{ "in", NODE_COMPUTE_IN, 41 },
+		{ "out", NODE_COMPUTE_OUT, 42 },
+		{ "module", NODE_COMPUTE_MODULE, 43 },
+		{ "log", NODE_COMPUTE_LOG, 44 },
+	};
+	const struct node *dir;
+
+	build(2);
+	ck_assert_ptr_null(at("die1", "compute"));
+	has_compute = true;
+	build(2);
+	dir = at("die1", "compute");
+	ck_assert_ptr_nonnull(dir);
+	ck_assert_int_eq(dir->kind, NODE_COMPUTE);
+	ck_assert_uint_eq(dir->ino, 38);
+	ck_assert(node_is_dir(dir));
+	ck_assert(!node_is_compute(dir));
+	ck_assert_uint_eq(count(dir), ARRAY_SIZE(files));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		const struct node *n = node_find(&table, dir, files[i].name);
+
+		ck_assert_ptr_nonnull(n);
+		ck_assert_int_eq(n->kind, files[i].kind);
+		ck_assert_uint_eq(n->ino, files[i].ino);
+		ck_assert_int_eq(n->die, 1);
+		ck_assert(node_is_compute(n));
+		ck_assert(!node_is_dir(n));
+	}
+	ck_assert(!node_is_compute(at("die1", "ctl")));
+}
+END_TEST
+
 START_TEST(only_three_kinds_are_folders)
 {
 	build(2);
@@ -315,6 +359,7 @@ Suite *node_suite(void)
 	tcase_add_test(shape, link_of_the_longest_address_is_not_cut);
 	tcase_add_loop_test(shape, inode_numbers_do_not_depend_on_the_machine,
 			    2, NODE_MAX_DIES + 1);
+	tcase_add_test(shape, compute_folder_is_there_when_it_is_asked_for);
 	tcase_add_test(shape, only_three_kinds_are_folders);
 	tcase_add_test(shape, init_again_forgets_the_old_tree);
 	suite_add_tcase(suite, shape);

@@ -159,6 +159,31 @@ START_TEST(die_keys_come_in_the_published_order)
 }
 END_TEST
 
+/* Of a device that its driver owns, more is known; last_error stays last. */
+START_TEST(device_keys_come_before_last_error)
+{
+	static const char wanted[] = "\nname NVIDIA H200\ndriver_version 13.1\n"
+				     "memory_free 3221225472 ";
+	struct status_die s = busy;
+	const char *at;
+
+	s.name = "NVIDIA H200";
+	s.driver_version = 13010;
+	s.memory_free = 3 * GIB;
+	s.memory_total = 4 * GIB;
+	status_die_text(&s, out.text);
+	at = strstr(out.text, "\nprogress ");
+	ck_assert_ptr_nonnull(at);
+	at = strchr(at + 1, '\n');
+	ck_assert_msg(!strncmp(at, wanted, sizeof(wanted) - 1), "%s", at);
+	at = strstr(at, "\nmemory_total 4294967296 ");
+	ck_assert_ptr_nonnull(at);
+	at = strchr(at + 1, '\n');
+	ck_assert(!strncmp(at, "\nlast_error ", 12));
+	ck_assert_str_eq(strchr(at + 1, '\n'), "\n");
+}
+END_TEST
+
 START_TEST(root_keys_come_in_the_published_order)
 {
 	static const struct status_root nothing = { .active = -1 };
@@ -416,6 +441,7 @@ Suite *status_suite(void)
 
 	tcase_add_checked_fixture(order, setup, teardown);
 	tcase_add_loop_test(order, die_keys_come_in_the_published_order, 0, 2);
+	tcase_add_loop_test(order, device_keys_come_before_last_error, 0, 2);
 	tcase_add_loop_test(order, root_keys_come_in_the_published_order, 0, 2);
 	suite_add_tcase(suite, order);
 

@@ -44,13 +44,13 @@ START_TEST(nothing_in_the_way_gives_no_obstacle)
 }
 END_TEST
 
-/* Only one thing is missing each time, and the text names it. */
+/* Only one thing is in the way each time, and the text names it. */
 START_TEST(obstacle_names_what_is_missing)
 {
 	struct uring_facts f = fine;
 	const char *word[] = { "3.18.3",     "3.18.3",       "liburing",
 			       "Linux 6.14", "enable_uring", "enable_uring",
-			       "take turns" };
+			       "take turns", "compute" };
 	const char *said;
 
 	f.is_built = _i != 0;
@@ -58,6 +58,8 @@ START_TEST(obstacle_names_what_is_missing)
 	f.has_liburing = _i != 2;
 	f.kernel = _i == 3 ? '\0' : _i == 4 ? 'N' : _i == 5 ? '0' : 'Y';
 	f.has_slot = _i == 6;
+	f.has_compute = _i == 7;
+	f.has_depth = _i == 7;
 	said = uring_obstacle(&f);
 	ck_assert_ptr_nonnull(said);
 	ck_assert_msg(strstr(said, word[_i]) != NULL, "%s", said);
@@ -119,7 +121,7 @@ Suite *uring_suite(void)
 	tcase_add_loop_test(choice, version_before_the_repaired_one_is_not_enough,
 			    0, ARRAY_SIZE(versions));
 	tcase_add_test(choice, nothing_in_the_way_gives_no_obstacle);
-	tcase_add_loop_test(choice, obstacle_names_what_is_missing, 0, 7);
+	tcase_add_loop_test(choice, obstacle_names_what_is_missing, 0, 8);
 	suite_add_tcase(suite, choice);
 
 	tcase_add_test(queue, some_entries_are_never_waited_in);

@@ -12,6 +12,8 @@
 #define SUITES(X)      \
 	X(backend)     \
 	X(barswap)     \
+	X(bind)        \
+	X(compute_ctl) \
 	X(copy)        \
 	X(ctl)         \
 	X(dev_module)  \
@@ -20,6 +22,7 @@
 	X(dev_sim_mem) \
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
+	X(dma)         \
 	X(guard)       \
 	X(io)          \
 	X(io_long)     \
@@ -30,8 +33,10 @@
 	X(policy_sim)  \
 	X(policy_visit) \
 	X(pool)        \
+	X(ptx)         \
 	X(readahead)   \
 	X(region)      \
+	X(repl)        \
 	X(sched)       \
 	X(sched_control) \
 	X(sched_hold)  \

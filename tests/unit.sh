@@ -61,7 +61,7 @@ for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
 done
-for suite in backend barswap ctl dev_module io node options readahead status; do
+for suite in backend barswap ctl dev_module dma io node options readahead status; do
 	step "unit valgrind $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=9 \
 		--leak-check=full --errors-for-leak-kinds=definite build/check_all
@@ -71,6 +71,9 @@ step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M build/test_barsw
 step "library on the simulator, address,undefined" env \
 	BARSWAP_DEVICE=sim:vram=64M build-address-undefined/test_barswap
 step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M build/vram_persist
+# real time on the stand-in, so no more than a stutter of this machine may count
+step "compute_persist" env BARSWAP_DEVICE=sim:vram=64M \
+	LD_LIBRARY_PATH=build/cuda build/compute_persist -m 500 -s 100000
 step "exported symbols" tests/check_symbols.sh
 step "example of the man page" tests/check_example.sh
 step "fuzz ctl" make -s fuzz FUZZ_SECONDS=5

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vram_persist [die]: does what is in VRAM survive while the die is out?
+ * vram_persist [--reload] [die]: does what is in VRAM survive while the die is
+ * out?
  *
  * Fills blocks all over the memory of a die, releases it, uses every other
- * die, and looks. The device is $BARSWAP_DEVICE or the module's node.
+ * die, and looks. With --reload, on the module's dies and as root, the vendor's
+ * driver then takes the die, is unloaded, and we look again: blocks that it
+ * used itself are wrong then and say so. The device is $BARSWAP_DEVICE or the module's node.
  * Overwrites VRAM of all dies. Exit code: 0 PASS, 1 FAIL, 2 could not try.
  */
 #include <errno.h>
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #include "barswap.h"
+#include "owner/bind.h"
 #include "util.h"
 
 #define BLOCK          MIB
@@ -179,6 +183,49 @@ static int persist(bs_context *ctx, int die)
 	return ret ? ret : verify_die(ctx, die);
 }
 
+static bool has_driver(bs_context *ctx, int die)
+{
+	struct bs_info info;
+
+	return !bs_die_info(ctx, die, &info) && *info.driver;
+}
+
+/* The vendor's driver comes and goes; both need the die in the slot. */
+static int reload(bs_context *ctx, int die)
+{
+	static char bdf[99][16];
+	struct bind_env env = {
+		.sysfs = "/sys",
+		.modprobe = "modprobe",
+		.n_dies = bs_num_dies(ctx),
+		.bdf = (const char(*)[16])bdf,
+	};
+	char why[512] = "";
+	struct bs_info info;
+	int ret;
+
+	for (unsigned int i = 0; i < env.n_dies; i++)
+		if (!bs_die_info(ctx, (int)i, &info))
+			memcpy(bdf[i], info.bdf, sizeof(bdf[i]));
+	ret = bs_acquire_flags(ctx, die, BS_LEASE, NULL);
+	if (ret) {
+		printf("acquire die %d: %s\n", die, strerror(-ret));
+		return NOT_TRIED;
+	}
+	ret = bind_die(&env, (unsigned int)die, why, sizeof(why));
+	if (!ret) {
+		printf("die %d: bound to the driver: %d\n", die,
+		       has_driver(ctx, die));
+		ret = bind_unload(&env, why, sizeof(why));
+	}
+	bs_unlease(ctx, die);
+	if (ret) {
+		printf("%s\n", why);
+		return NOT_TRIED;
+	}
+	return verify_die(ctx, die);
+}
+
 static int parse_die(const char *text)
 {
 	char *end;
@@ -195,11 +242,13 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_sigbus };
 	bs_context *ctx;
-	int die = argc > 1 ? parse_die(argv[1]) : 0;
+	bool with_reload = argc > 1 && !strcmp(argv[1], "--reload");
+	const char *which = argv[1 + with_reload];
+	int die = which ? parse_die(which) : 0;
 	int ret;
 
-	if (argc > 2 || die < 0) {
-		fprintf(stderr, "usage: %s [die]\n", argv[0]);
+	if (argc > 2 + with_reload || die < 0) {
+		fprintf(stderr, "usage: %s [--reload] [die]\n", argv[0]);
 		return NOT_TRIED;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -209,7 +258,14 @@ int main(int argc, char **argv)
 		perror("vram_persist: open the device");
 		return NOT_TRIED;
 	}
+	if (with_reload && strcmp(bs_device_name(ctx), "bar_swap") != 0) {
+		printf("NOT TRIED: --reload needs the module and its driver\n");
+		bs_free(ctx);
+		return NOT_TRIED;
+	}
 	ret = persist(ctx, die);
+	if (!ret && with_reload)
+		ret = reload(ctx, die);
 	printf("%s: die %d, %u dies, device %s\n",
 	       ret == PASS   ? "PASS"
 	       : ret == FAIL ? "FAIL"

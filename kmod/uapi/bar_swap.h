@@ -205,8 +205,9 @@ struct bs_check {
 
 /*
  * mmap: offset = (die << 40) + byte offset into its VRAM; MAP_SHARED only,
- * inside vram_bytes + resmem_bytes: the carve-out lies behind the usable part. Pages come at the first touch and only while the die is
- * in the slot; otherwise the touch gives SIGBUS.
+ * inside vram_bytes + resmem_bytes: the carve-out lies behind the usable part.
+ * Pages come at the first touch and only while the die is in the slot;
+ * otherwise the touch gives SIGBUS.
  *
  * poll: POLLPRI when any die's state, lease, driver, alive flag, generation,
  * bar1_mode or last_error, or the active die, changed since this open file's

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # acquire puts the die in; later I/O elsewhere may take it out again
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 swaps=$(number 1 swaps_in)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # acquire sbr resets the die first: files open on it go stale
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 t "$(die 0)/vram" rw fill,0,64K,1

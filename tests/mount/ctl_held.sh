@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a held die means to the others: EBUSY or ETIMEDOUT, reason in status
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=1500
 v=$(die 1)/vram
 

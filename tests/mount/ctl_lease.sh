@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lease lasts until the last descriptor of its open file is closed
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=200
 other=$(die 1)/vram
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A script that dies, even by kill -9, lets its lease go
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=10000
 
 bash -c "exec 3>'$(die 0)/ctl'; echo lease >&3; echo >'$W/ready'; exec sleep 60" &

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # release vacates the slot; root release whatever is in
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 t "$(die 0)/vram" rw pwrite,0,4096,5

@@ -3,6 +3,7 @@
 # fsync, lseek, fallocate, poll and copy_file_range keep reaching the daemon:
 # a refusal once does not make the kernel answer for good
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=100
 v=$(die 0)/vram
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every row of the errno table that one mount can show
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=200
 
 t "$(die 0)/ctl" w "puts,nonsense\n:EINVAL"

@@ -3,6 +3,7 @@
 # AIO at depth 64 parked on another die does not hold back the end of a lease
 # alone
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 need_cmd fio
 mount_sim wait=60000
 

@@ -3,6 +3,7 @@
 # Ctrl-C in a terminal ends dd, cat and cp that wait for a die, at once
 # alone
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=60000
 
 ctl 0 pin

@@ -3,6 +3,7 @@
 # Forty readers parked on dies that are pinned out hold nobody else up
 # alone
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=60000
 
 t "$(die 0)/vram" rw fill,0,1M,1

@@ -3,6 +3,7 @@
 # A stopped daemon: a client whose request it has not read can be killed;
 # those parked end soon after SIGCONT, or after the daemon's death
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=30000
 
 ctl 0 pin

@@ -5,7 +5,10 @@
 # code 0 passed, 77 cannot run here (the reason is printed), else failed.
 #
 # K80FS          the daemon (default: build/k80fs of this repository)
-# K80FS_BACKEND  sim (default) or bar_swap: the real module's dies
+# K80FS_BACKEND  sim (default); bar_swap: the real module's dies; cuda: devices
+#                of the stand-in libcuda, or real ones
+# K80_LIBCUDA    the folder of the stand-in (default: build/cuda); "real": the
+#                system's
 # K80FS_OPTIONS  options of every mount, such as io_uring,io_uring_q_depth=64
 # K80_TEST_BIN   the programs of this folder, built (default: build/mount)
 # K80_TEST_WORK  an empty folder for this script (default: a temporary one)
@@ -50,6 +53,11 @@ need_sim() {
 	[ "$K80FS_BACKEND" = sim ] || skip "needs the simulator: $*"
 }
 
+# need_slot WHY: the script is about dies that take turns
+need_slot() {
+	[ "$K80FS_BACKEND" != cuda ] || skip "needs a slot: $*"
+}
+
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root: $*"
 }
@@ -65,6 +73,90 @@ need_cmd() {
 
 mounts=()
 
+# use_standin [VAR=VALUE]...: mounts with backend=cuda from now on find the
+# stand-in, and it these variables (see tests/cuda/standin.h)
+use_standin() {
+	[ "${K80_LIBCUDA:-}" != real ] || skip "needs the stand-in libcuda"
+	K80_LIBCUDA=$(realpath "${K80_LIBCUDA:-$repo/build/cuda}")
+	export LD_LIBRARY_PATH=$K80_LIBCUDA
+	[ -e "$K80_LIBCUDA/libcuda.so.1" ] ||
+		fail "$K80_LIBCUDA/libcuda.so.1 is not built (make tests)"
+	local v
+	for v; do
+		export "${v?}"
+	done
+}
+
+# mount_cuda [OPTION]...: a fresh tree of CUDA devices at $M. DIES and VRAM, set
+# before, choose what the stand-in has; a real device gives VRAM of its memory.
+mount_cuda() {
+	local opts=backend=cuda
+	M=$W/mnt${#mounts[@]}
+	if [ "${K80_LIBCUDA:-}" = real ]; then
+		opts+=,cuda_vram=${VRAM:-256M}
+	else
+		# a device has a little more than it gives
+		use_standin "STANDIN_DEVICES=${DIES:-6}" STANDIN_VRAM=64G
+		opts+=,cuda_vram=${VRAM:-256M}
+	fi
+	mount_at "$M" "$opts$(without_sim_options "$@")"
+	CAP=$(status 0 vram_bytes)
+	# shellcheck disable=SC2034 # for the scripts
+	N=$(root_status dies)
+}
+
+# mount_compute [OPTION]...: a fresh tree whose dies compute; MODE, set before,
+# is contexts or streams.
+mount_compute() {
+	[ "$K80FS_BACKEND" != bar_swap ] || skip "no CUDA for the module's dies"
+	[ "${K80_LIBCUDA:-}" = real ] || use_standin
+	VRAM=${VRAM:-64M} mount_sim "compute${MODE:+=$MODE}" "$@"
+}
+
+# compute DIE COMMAND...: one write of the words as a line to compute/ctl
+compute() {
+	local file=$M/die$1/compute/ctl
+	shift
+	echo "$*" >"$file"
+}
+
+# compute_errno DIE ERRNO COMMAND...: the write must fail so
+compute_errno() {
+	local file=$M/die$1/compute/ctl errno=$2
+	shift 2
+	t "$file" w "puts,$*\n:$errno"
+}
+
+# compute_status DIE KEY; expect_compute DIE KEY VALUE
+compute_status() {
+	sed -n "s/ *\$//; s/^$2 //p" "$M/die$1/compute/status"
+}
+
+expect_compute() {
+	expect_equal "$(compute_status "$1" "$2")" "$3" "compute of die $1: $2"
+}
+
+# logged DIE TEXT: the log has it in some line
+logged() {
+	grep -qF -- "$2" "$M/die$1/compute/log" ||
+		fail "log of die $1 has no '$2': $(cat "$M/die$1/compute/log")"
+}
+
+# floats FILE EXPRESSION: a buffer full, of i = 0, 1, ...
+floats() {
+	python3 -c "
+import array
+array.array('f', ($2 for i in range(1 << 20))).tofile(open('$1', 'wb'))"
+}
+
+# cuda_order ORDER...: what the stand-in's next calls give, instead of what was
+# ordered before (see tests/cuda/standin.h); use_standin STANDIN_ORDERS=... comes
+# before the mount
+cuda_order() {
+	echo "$@" >"$STANDIN_ORDERS.new"
+	mv "$STANDIN_ORDERS.new" "$STANDIN_ORDERS"
+}
+
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
 mount_at() {
 	local dir=$1 opts=${2:-}
@@ -79,6 +171,10 @@ mount_at() {
 # a VM the same call mounts the module's dies. Sets CAP (a die's bytes), N.
 mount_sim() {
 	local opts
+	if [ "$K80FS_BACKEND" = cuda ]; then
+		mount_cuda "$@"
+		return
+	fi
 	M=$W/mnt${#mounts[@]}
 	SOCK=$M.sock
 	opts=backend=$K80FS_BACKEND

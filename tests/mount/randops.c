@@ -12,6 +12,7 @@
 #include <linux/falloc.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static const int open_flags[N_OPENS] = { O_RDWR, O_RDWR | O_DIRECT,
 /* Written before the threads start */
 static const char *root;
 static unsigned int n_dies, n_threads;
+static bool has_slot; /* else dies cannot be held */
 static uint64_t seed, size, run_ns;
 static pthread_barrier_t all_set_up;
 
@@ -249,10 +251,11 @@ static void do_hold(struct worker *w, unsigned int die, const char *how)
 	int fd = open_file(w, die, "ctl", O_WRONLY);
 	uint64_t i, n = draw(w, 4);
 
-	command(w, fd, die, how);
+	if (has_slot)
+		command(w, fd, die, how);
 	for (i = 0; i < n; i++)
 		do_data(w, die);
-	if (!strcmp(how, "pin"))
+	if (has_slot && !strcmp(how, "pin"))
 		command(w, fd, die, "unpin");
 	close(fd);
 }
@@ -344,6 +347,19 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static bool read_has_slot(void)
+{
+	char path[4096], text[4096] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/status", root);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return true;
+	close(fd);
+	return !strstr(text, "\nslots 0\n");
+}
+
 static void prepare(struct worker *w, unsigned int id)
 {
 	unsigned int die;
@@ -381,6 +397,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	size = (uint64_t)st.st_size;
+	has_slot = read_has_slot();
 	if (size / n_threads < REGION + MAX_THREADS * 37) {
 		fprintf(stderr, "randops: %s is too small\n", path);
 		return 2;

@@ -26,7 +26,7 @@ export K80FS=${K80FS:-$repo/build/k80fs}
 export K80FS_BACKEND=${K80FS_BACKEND:-sim}
 export K80_TEST_BIN=${K80_TEST_BIN:-$repo/build/mount}
 # the module has one slot: scripts would see each other's swaps
-[ "$K80FS_BACKEND" = sim ] || jobs=1
+[ "$K80FS_BACKEND" != bar_swap ] || jobs=1
 scale=${K80_TIME_SCALE:-1}
 
 if [ ! -x "$K80FS" ]; then

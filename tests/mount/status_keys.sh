@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Flat "key value" lines in a fixed order, none for an empty value
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 die_keys="die bdf id state slot hold holder vram_bytes resmem_bytes bar0 bar1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # last_error holds what errno cannot: time, die, what was tried and what came
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=100
 
 before=$(status 2 last_error)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # poll: POLLIN always; POLLPRI when something other than a counter changed
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=100
 
 exec 5<"$(die 0)/status"

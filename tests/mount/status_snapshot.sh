@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The text is a snapshot of the open; a read at offset 0 takes a new one
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 s=$(die 0)/status
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The values of a die's status, and how they follow what is done
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 VRAM=1G mount_sim
 
 expect_status 1 die 1

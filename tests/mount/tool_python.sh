@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # python: open "r+b", seek, read, write, readinto, truncate, os.pread
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 VRAM=12G mount_sim
 
 /usr/bin/python3 - "$(die 0)" "$(die 1)" "$CAP" <<'P'

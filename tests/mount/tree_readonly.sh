@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # -o ro: writing vram and ctl is EROFS, reading works and still swaps
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim ro
 v=$(die 1)/vram
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # -o cache: a dirty mapped page that cannot be written is reported by msync
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim cache wait=300
 v=$(die 0)/vram
 

@@ -3,6 +3,7 @@
 # The holder of a die may write to it while somebody's copy to it waits: the
 # kernel would keep the file's lock for a parked copy
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=20000
 
 t "$(die 0)/vram" rw fill,8M,1M,1

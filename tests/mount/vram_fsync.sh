@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fsync and close: never swap; nothing to do for a die that is out
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 exec 5<>"$(die 0)/vram" 6<>"$(die 1)/vram" 7<>"$(die 2)/vram"

@@ -4,6 +4,7 @@
 # while a swap runs, and in ctl
 # alone
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=30000 sim_swap_us=0
 v=$(die 0)/vram
 

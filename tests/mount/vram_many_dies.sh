@@ -3,6 +3,7 @@
 # Users of all dies at once: everyone progresses, nobody starves
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim sim_swap_us=1000
 mib=$(bulk 48)
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A parked write holds no lock: the next writer of that file can be killed
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim wait=30000
 v=$(die 0)/vram
 

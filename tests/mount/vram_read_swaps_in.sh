@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reading or writing a die that is out brings it in; one that is in stays
 . "$(dirname "$0")/lib.sh"
+need_slot "dies that take turns, or are held"
 mount_sim
 
 expect_status root active none

@@ -124,7 +124,8 @@ boot_qemu()
 	local t=$cache/qemu lib=$cache/qemu/usr/lib/x86_64-linux-gnu
 
 	QEMU_MODULE_DIR=$lib/qemu exec "$t/usr/lib64/ld-linux-x86-64.so.2" \
-		--library-path "$lib" "$t/usr/bin/qemu-system-x86_64" \
+		--library-path "$lib" --preload "$build/notrim.so" \
+		"$t/usr/bin/qemu-system-x86_64" \
 		-L "$t/usr/share/qemu" -L "$t/usr/share/seabios" "$@"
 }
 

@@ -13,6 +13,7 @@ top=$(cd "$vm/../.." && pwd)
 build=$top/build/vm
 kernels=(6.1 6.12)
 pids=()
+names=()
 
 end()
 {
@@ -41,13 +42,27 @@ else
 	echo "not ok the checker finds what is wrong in bad traces"
 	fail=1
 fi
-for k in "${kernels[@]}"; do
-	"$vm/run.sh" -k "$k" "$@" >"$build/run-$k.log" 2>&1 &
+
+# start NAME KERNEL JOB...: a runner in the background
+start()
+{
+	local name=$1 kernel=$2
+
+	shift 2
+	"$vm/run.sh" -k "$kernel" -o "$build/out-$name" "$@" \
+		>"$build/run-$name.log" 2>&1 &
 	pids+=($!)
+	names+=("$name")
+}
+
+for k in "${kernels[@]}"; do
+	start "$k" "$k" "$@"
+	# it only waits
+	[ "$*" != ci ] || start "$k-stuck" "$k" stuck
 done
 for i in "${!pids[@]}"; do
 	wait "${pids[$i]}" || :
-	log=$build/run-${kernels[$i]}.log
+	log=$build/run-${names[$i]}.log
 	sed '$d' "$log"
 	# a runner that did not get to its closing line has failed
 	if read -r p _ f _ s _ < <(tail -1 "$log" |
@@ -55,7 +70,7 @@ for i in "${!pids[@]}"; do
 		pass=$((pass + p)) fail=$((fail + f)) skip=$((skip + s))
 	else
 		tail -1 "$log"
-		echo "not ok ${kernels[$i]}: the runner broke off"
+		echo "not ok ${names[$i]}: the runner broke off"
 		fail=$((fail + 1))
 	fi
 done

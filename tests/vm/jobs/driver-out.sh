@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # A driver that leaves while its die is out: an error, and no harm.
-# ci: no
 # time: 60
 # alone: yes
 mods=$BUILD/mod-$(uname -r)

@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 # A part of the mounted-tree tests, with the module under k80fs; mount-all runs
 # every one.
-# ci: no
 # time: 420
 # Dies of 256 MiB: emulated copies are slow. One touch above 8 GiB, at full
 # size, is done first.

@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 # With the hot-plug driver on every port.
 # rig: pciehp
-# ci: no
 # time: 90
 check_is "pciehp has all 9 ports" \
 	"$(find /sys/bus/pci_express/drivers/pciehp/ -name '0000:*' | wc -l)" 9

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The owner: a CUDA context, or a stream, with two resident buffers for each
+ * die, and work that goes on while the die is out of the slot.
+ *
+ * Calls for one die come from one thread at a time; those for different dies
+ * may run side by side. None waits for a kernel: whoever wants its result asks
+ * owner_poll() until it has ended. What it looks at is a byte in host memory
+ * that the GPU writes behind each kernel, so that asking needs no window.
+ */
+#ifndef OWNER_OWNER_H
+#define OWNER_OWNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx.h"
+
+#define OWNER_MAX_DIES 16
+#define OWNER_FLOATS   (1u << 20)
+#define OWNER_BYTES    (OWNER_FLOATS * sizeof(float)) /* of a buffer */
+#define OWNER_MAX_PTX  (4u << 20) /* bytes of a module's text */
+#define OWNER_LINE_LEN 512 /* longest line that is logged, NUL included */
+
+/* what `work` launches: enough threads to hide latency, few enough that six
+ * dies fit side by side on one large GPU */
+#define OWNER_WORK_BLOCKS  32
+#define OWNER_WORK_THREADS 256
+
+struct owner;
+
+/**
+ * struct owner_window - how a die gets the slot for the time of a call
+ * @enter: return when it is in and kept in: 0 or -errno. NULL: there is no slot
+ * @leave: after an @enter that returned 0
+ */
+struct owner_window {
+	int (*enter)(void *arg, unsigned int die);
+	void (*leave)(void *arg, unsigned int die);
+	void *arg;
+};
+
+/**
+ * struct owner_config - what there is
+ * @n_dies:     1 .. OWNER_MAX_DIES
+ * @is_streams: dies of one device are streams of one context
+ * @bdf:        PCI address of each die that is a CUDA device of its own; NULL:
+ *              die N is device N modulo their number
+ * @log:        takes a line of what was done or failed, from the die's thread;
+ *              @log_arg is its first argument
+ */
+struct owner_config {
+	unsigned int n_dies;
+	bool is_streams;
+	const char (*bdf)[16];
+	struct owner_window window;
+	void (*log)(void *arg, unsigned int die, const char *line);
+	void *log_arg;
+};
+
+enum owner_buffer { OWNER_IN, OWNER_OUT };
+
+/**
+ * struct owner_arg - an argument of a kernel
+ * @is_buffer: the address of @buffer, else @bits
+ * @type:      of the number; a buffer is PTX_INT64
+ * @bits:      in its lower bytes
+ */
+struct owner_arg {
+	bool is_buffer;
+	enum owner_buffer buffer;
+	enum ptx_type type;
+	uint64_t bits;
+};
+
+/** struct owner_launch - a kernel, its grid in blocks, a block in threads */
+struct owner_launch {
+	char kernel[PTX_NAME_LEN];
+	uint32_t grid[3];
+	uint32_t block[3];
+	unsigned int n_args;
+	struct owner_arg args[PTX_MAX_PARAMS];
+};
+
+/**
+ * struct owner_result - what a check found
+ * @sync_ns: what waiting for the stream took once the die was in
+ */
+struct owner_result {
+	uint32_t seed, iters;
+	size_t n_wrong;
+	uint64_t sync_ns;
+};
+
+enum owner_state { OWNER_OFFLINE, OWNER_IDLE, OWNER_RUNNING, OWNER_FAILED };
+
+/**
+ * struct owner_view - what status shows of a die
+ * @device:   number of the CUDA device, -1 while offline
+ * @launches: kernels launched since start
+ * @verified: 1 passed, 0 failed, -1 never looked
+ */
+struct owner_view {
+	enum owner_state state;
+	int device;
+	char device_name[64];
+	char kernel[PTX_NAME_LEN];
+	uint64_t launches;
+	bool has_module;
+	int verified;
+	uint64_t sync_ns;
+	char error[OWNER_LINE_LEN];
+};
+
+/**
+ * owner_open() - prepare; nothing is asked of CUDA yet
+ * @cfg: copied, but for what it points to
+ * Return: 0; -ENOMEM; -EINVAL.
+ */
+int owner_open(struct owner **out, const struct owner_config *cfg);
+
+/**
+ * owner_free() - forget it all; contexts stay
+ *
+ * The driver's teardown of a context needs the window, and waits for what
+ * runs: it is left to the end of the process.
+ */
+void owner_free(struct owner *o);
+
+/**
+ * owner_count() - number of CUDA devices this process sees
+ * Return: 0; -ENODEV there is no CUDA, the log of @die says why.
+ */
+int owner_count(struct owner *o, unsigned int die, int *count);
+
+/**
+ * owner_online() - context, stream, buffers (zeroed) and built-in kernels
+ *
+ * Nothing to do for a die that is online; one that failed starts again, without
+ * a module of the user's. After a kernel's access to a bad address CUDA may
+ * refuse that, and whatever else this process asks of it, for any die.
+ *
+ * Return: 0; -ENODEV no device for it; -ENOMEM; -EIO; what @window says.
+ */
+int owner_online(struct owner *o, unsigned int die);
+
+/** owner_builtin() - the PTX text of the kernels that are always loaded */
+const char *owner_builtin(void);
+
+/**
+ * owner_load() - replace the user's module
+ * @text: PTX of @len bytes, at most OWNER_MAX_PTX; the compiler's complaints
+ *        go to the log
+ *
+ * The die must be idle.
+ *
+ * Return: 0; -EINVAL it does not compile; -EBUSY; -ENXIO offline; -EIO; ...
+ */
+int owner_load(struct owner *o, unsigned int die, const char *text, size_t len);
+
+/**
+ * owner_launch() - queue a kernel of the user's module, or a built-in one
+ * Return: 0; -ENOENT no such kernel; -EINVAL its arguments are others, or the
+ * GPU does not take this grid; -ENXIO offline; -EIO; ...
+ */
+int owner_launch(struct owner *o, unsigned int die,
+		 const struct owner_launch *launch);
+
+/**
+ * owner_work() - fill @in from the seed, launch k80_add; no wait
+ * @iters: at most WORK_MAX_ITERS
+ * @delay: steps of its delay loop
+ *
+ * The die must be idle.
+ */
+int owner_work(struct owner *o, unsigned int die, uint32_t seed, uint32_t iters,
+	       uint64_t delay);
+
+/**
+ * owner_poll() - has everything ended?
+ * Return: 0; -EAGAIN not yet; -ENXIO offline; -EIO a kernel failed; ...
+ */
+int owner_poll(struct owner *o, unsigned int die);
+
+/**
+ * owner_verify() - copy @out back and compare it with the last owner_work()
+ *
+ * The die must be idle.
+ *
+ * Return: 0, also if results are wrong; -ENODATA there was no work; -EBUSY; ...
+ */
+int owner_verify(struct owner *o, unsigned int die, struct owner_result *result);
+
+/**
+ * owner_read() - copy out of a buffer
+ * @off, @len: bytes, inside OWNER_BYTES
+ *
+ * The die must be idle.
+ *
+ * Return: 0; -EBUSY; -ENXIO offline; -EIO; ...
+ */
+int owner_read(struct owner *o, unsigned int die, enum owner_buffer which,
+	       size_t off, void *buf, size_t len);
+
+/** owner_write() - the other way */
+int owner_write(struct owner *o, unsigned int die, enum owner_buffer which,
+		size_t off, const void *buf, size_t len);
+
+/** owner_view() - never waits; any thread */
+void owner_view(struct owner *o, unsigned int die, struct owner_view *view);
+
+/**
+ * owner_list() - the kernels that can be launched, names with blanks between
+ * @buf: out: cut at @len
+ */
+void owner_list(struct owner *o, unsigned int die, char *buf, size_t len);
+
+#endif /* OWNER_OWNER_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stand-in for libcuda.so.1 that runs on the CPU, so that all of the code
+ * above the driver API runs where there is no GPU. Chosen by LD_LIBRARY_PATH.
+ *
+ * Device memory is a sparse mapping; a device pointer is no address, so that
+ * whoever follows it faults. Each stream is a thread with a queue: an
+ * asynchronous copy is made later, and by another thread, as on a real one.
+ *
+ * STANDIN_DEVICES  how many devices (1)
+ * STANDIN_VRAM     memory of each, with K, M or G (256M)
+ * STANDIN_COPY_US  what every piece of work in a stream takes at least (0)
+ * STANDIN_FAIL     orders, separated by commas, see standin_enter()
+ * STANDIN_ORDERS   path of a file with more of them: it is read, carried out
+ *                  and removed by the next call
+ */
+#ifndef STANDIN_H
+#define STANDIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "cuda.h"
+
+#define STANDIN_MAX_DEVICES 32
+
+/* CUresult, those that cuda.h does not need */
+#define CUDA_ERROR_NOT_INITIALIZED 3
+#define CUDA_ERROR_INVALID_IMAGE   200
+#define CUDA_ERROR_INVALID_CONTEXT 201
+#define CUDA_ERROR_ECC             214
+#define CUDA_ERROR_INVALID_HANDLE  400
+#define CUDA_ERROR_ILLEGAL_ADDRESS 700
+#define CUDA_ERROR_LAUNCH_FAILED   719
+#define CUDA_ERROR_NOT_SUPPORTED   801
+#define CUDA_ERROR_UNKNOWN         999
+
+/* The entry points have the prototypes of the table. */
+#define STANDIN_PROTOTYPE(name, args) CUresult name args;
+CUDA_CALLS(STANDIN_PROTOTYPE)
+#undef STANDIN_PROTOTYPE
+
+enum standin_call {
+#define STANDIN_ENUM(name, args) CALL_##name,
+	CUDA_CALLS(STANDIN_ENUM)
+#undef STANDIN_ENUM
+		STANDIN_N_CALLS
+};
+
+/**
+ * struct CUctx_st - a context
+ * @lock:    guards @streams and every stream's list of work
+ * @work:    the null stream's thread, like any other's
+ * @streams: all, the null stream too
+ */
+struct CUctx_st {
+	int device;
+	pthread_mutex_t lock;
+	struct CUstream_st *null;
+	struct CUstream_st *streams;
+	struct CUctx_st *next;
+};
+
+/**
+ * struct standin_work - one piece of work in a stream
+ * @run: done by the stream's thread, then @free if there is one
+ */
+struct standin_work {
+	struct standin_work *next;
+	CUresult (*run)(struct standin_work *work);
+	void (*free)(struct standin_work *work);
+};
+
+/**
+ * standin_enter() - begin an entry point: count, look for orders
+ * @call: which
+ *
+ * An order is "NAME:N:ERROR[:TIMES]": the Nth next call (1 = the next) of the
+ * entry point NAME, or "*" for any, gives ERROR, a number, and so do the
+ * TIMES - 1 calls after it; TIMES 0: all from then on.
+ *
+ * Return: CUDA_SUCCESS, or what the entry point must return.
+ */
+CUresult standin_enter(enum standin_call call);
+
+/** standin_spoil() - from now on every call of the process gives @err, as after
+ * a kernel's access to a bad address */
+void standin_spoil(CUresult err);
+
+#define ENTER(name)                                             \
+	do {                                                    \
+		CUresult entered_ = standin_enter(CALL_##name); \
+		if (entered_)                                   \
+			return entered_;                        \
+	} while (0)
+
+/* as ENTER, and @ctx is the calling thread's context */
+#define ENTER_CTX(name, ctx)                                    \
+	CUcontext ctx;                                          \
+	do {                                                    \
+		CUresult entered_ = standin_enter(CALL_##name); \
+		if (entered_)                                   \
+			return entered_;                        \
+		(ctx) = standin_current();                      \
+		if (!(ctx))                                     \
+			return CUDA_ERROR_INVALID_CONTEXT;      \
+	} while (0)
+
+/** standin_current() - the calling thread's context, or NULL */
+CUcontext standin_current(void);
+
+/** standin_mem() - the bytes behind device memory of @device, [@ptr, @ptr +
+ * @len); NULL if that is not inside one allocation */
+void *standin_mem(int device, CUdeviceptr ptr, size_t len);
+
+/**
+ * standin_post() - give a stream work; NULL is the null stream
+ * Return: CUDA_SUCCESS; CUDA_ERROR_INVALID_HANDLE. @work is not freed then.
+ */
+CUresult standin_post(CUcontext ctx, CUstream stream, struct standin_work *work);
+
+/** standin_wait() - until a stream has done all it was given; its first error
+ * is returned by every wait from then on, as in a context that is lost */
+CUresult standin_wait(CUcontext ctx, CUstream stream);
+
+/** standin_wait_all() - the same for every stream of the context, or only for
+ * those that the null stream waits for */
+CUresult standin_wait_all(CUcontext ctx, bool with_independent);
+
+/** standin_ctx_start(), standin_ctx_end() - the streams of a context */
+CUresult standin_ctx_start(CUcontext ctx);
+void standin_ctx_end(CUcontext ctx);
+
+/** standin_size() - a number with K, M or G behind it; 0 for anything else */
+size_t standin_size(const char *text);
+
+#endif /* STANDIN_H */

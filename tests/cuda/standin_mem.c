@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Devices, contexts and memory. */
+#include "standin.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "util.h"
+
+#define DRIVER_VERSION 13000 /* CUDA 13.0, in the form of cuda.h */
+
+/* Makes a device pointer of an address: nobody has the address space there. */
+#define DEVICE_TAG (1ULL << 62)
+
+/* What a fresh allocation holds at both ends: some other process's data. */
+#define OLD_BYTE  0xee
+#define OLD_BYTES ((size_t)1 << 20)
+
+struct alloc {
+	struct alloc *next;
+	int device;
+	char *mem;
+	size_t len;
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards all below */
+	struct alloc *device_mem;
+	struct alloc *host_mem;
+	size_t used[STANDIN_MAX_DEVICES];
+	struct CUctx_st *contexts;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local CUcontext current;
+
+size_t standin_size(const char *text)
+{
+	static const char units[] = "KMG";
+	char *end;
+	size_t v = strtoull(text, &end, 10);
+	const char *unit =
+		*end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
+	if (!*end)
+		return v;
+	return unit && !end[1] ? v << (10 * (size_t)(unit - units + 1)) : 0;
+}
+
+static int n_devices(void)
+{
+	const char *n = getenv("STANDIN_DEVICES");
+
+	return n ? atoi(n) : 1;
+}
+
+static size_t vram_size(void)
+{
+	const char *size = getenv("STANDIN_VRAM");
+
+	return size ? standin_size(size) : 256 * MIB;
+}
+
+CUcontext standin_current(void)
+{
+	return current;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	ENTER(cuInit);
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	return n_devices() > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	ENTER(cuDriverGetVersion);
+	*version = DRIVER_VERSION;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	ENTER(cuDeviceGetCount);
+	*count = n_devices();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *dev, int ordinal)
+{
+	ENTER(cuDeviceGet);
+	if (ordinal < 0 || ordinal >= n_devices())
+		return CUDA_ERROR_INVALID_DEVICE;
+	*dev = ordinal;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+{
+	ENTER(cuDeviceGetName);
+	snprintf(name, (size_t)len, "Stand-in GPU %d", dev);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *bdf, int len, CUdevice dev)
+{
+	ENTER(cuDeviceGetPCIBusId);
+	snprintf(bdf, (size_t)len, "0000:%02X:00.0", 0x3a + dev);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+	ENTER(cuDeviceTotalMem_v2);
+	(void)dev;
+	*bytes = vram_size();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev)
+{
+	CUresult err;
+
+	ENTER(cuCtxCreate_v2);
+	(void)flags;
+	if (dev < 0 || dev >= n_devices())
+		return CUDA_ERROR_INVALID_DEVICE;
+	*ctx = calloc(1, sizeof(**ctx));
+	(*ctx)->device = dev;
+	err = standin_ctx_start(*ctx);
+	if (err) {
+		free(*ctx);
+		return err;
+	}
+	pthread_mutex_lock(&all.lock);
+	(*ctx)->next = all.contexts;
+	all.contexts = *ctx;
+	pthread_mutex_unlock(&all.lock);
+	current = *ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	struct CUctx_st **p;
+
+	ENTER(cuCtxDestroy_v2);
+	pthread_mutex_lock(&all.lock);
+	for (p = &all.contexts; *p && *p != ctx; p = &(*p)->next)
+		;
+	if (*p)
+		*p = ctx->next;
+	pthread_mutex_unlock(&all.lock);
+	standin_ctx_end(ctx);
+	if (current == ctx)
+		current = NULL;
+	free(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	ENTER(cuCtxSetCurrent);
+	current = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	ENTER_CTX(cuCtxSynchronize, ctx);
+	return standin_wait_all(ctx, true);
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+	ENTER_CTX(cuMemGetInfo_v2, ctx);
+	*total = vram_size();
+	pthread_mutex_lock(&all.lock);
+	*available = *total - all.used[ctx->device];
+	pthread_mutex_unlock(&all.lock);
+	return CUDA_SUCCESS;
+}
+
+static struct alloc *alloc_new(int device, size_t len)
+{
+	struct alloc *a = calloc(1, sizeof(*a));
+
+	a->device = device;
+	a->len = len;
+	a->mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (a->mem != MAP_FAILED)
+		return a;
+	free(a);
+	return NULL;
+}
+
+/* Takes the allocation that starts at @mem out of a list; NULL if none does. */
+static struct alloc *alloc_take_locked(struct alloc **list, const char *mem)
+{
+	for (struct alloc **p = list; *p; p = &(*p)->next) {
+		struct alloc *a = *p;
+
+		if (a->mem != mem)
+			continue;
+		*p = a->next;
+		return a;
+	}
+	return NULL;
+}
+
+static void alloc_free(struct alloc *a)
+{
+	munmap(a->mem, a->len);
+	free(a);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t len)
+{
+	struct alloc *a;
+	size_t ends;
+
+	ENTER_CTX(cuMemAlloc_v2, ctx);
+	if (!len)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&all.lock);
+	a = len <= vram_size() - all.used[ctx->device]
+		    ? alloc_new(ctx->device, len)
+		    : NULL;
+	if (a) {
+		all.used[ctx->device] += len;
+		a->next = all.device_mem;
+		all.device_mem = a;
+	}
+	pthread_mutex_unlock(&all.lock);
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	ends = MIN(len, OLD_BYTES);
+	memset(a->mem, OLD_BYTE, ends);
+	memset(a->mem + len - ends, OLD_BYTE, ends);
+	*ptr = (uintptr_t)a->mem | DEVICE_TAG;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	struct alloc *a;
+
+	ENTER_CTX(cuMemFree_v2, ctx);
+	(void)ctx;
+	pthread_mutex_lock(&all.lock);
+	a = alloc_take_locked(&all.device_mem, (char *)(ptr & ~DEVICE_TAG));
+	if (a)
+		all.used[a->device] -= a->len;
+	pthread_mutex_unlock(&all.lock);
+	if (!a)
+		return CUDA_ERROR_INVALID_VALUE;
+	alloc_free(a);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocHost_v2(void **ptr, size_t len)
+{
+	struct alloc *a;
+
+	ENTER_CTX(cuMemAllocHost_v2, ctx);
+	a = alloc_new(ctx->device, len);
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pthread_mutex_lock(&all.lock);
+	a->next = all.host_mem;
+	all.host_mem = a;
+	pthread_mutex_unlock(&all.lock);
+	*ptr = a->mem;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemFreeHost(void *ptr)
+{
+	struct alloc *a;
+
+	ENTER(cuMemFreeHost);
+	pthread_mutex_lock(&all.lock);
+	a = alloc_take_locked(&all.host_mem, ptr);
+	pthread_mutex_unlock(&all.lock);
+	if (!a)
+		return CUDA_ERROR_INVALID_VALUE;
+	alloc_free(a);
+	return CUDA_SUCCESS;
+}
+
+void *standin_mem(int device, CUdeviceptr ptr, size_t len)
+{
+	char *mem = (char *)(ptr & ~DEVICE_TAG);
+	bool found = false;
+
+	pthread_mutex_lock(&all.lock);
+	for (struct alloc *a = all.device_mem; a && !found; a = a->next)
+		found = (ptr & DEVICE_TAG) && a->device == device &&
+			mem >= a->mem && mem <= a->mem + a->len &&
+			len <= (size_t)(a->mem + a->len - mem);
+	pthread_mutex_unlock(&all.lock);
+	return found ? mem : NULL;
+}

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # read by run.sh, behind lib.sh
+#
+# k80-owner on the stand-in libcuda: sessions, FIFO, log, options.
+
+OWNER=${K80_OWNER:-$TOP/build/k80-owner}
+STANDIN=${K80_LIBCUDA:-$TOP/build/cuda}
+PERSIST=${OWNER%/*}/compute_persist
+
+# owner [OPTION]...: on simulated dies; commands on stdin, the log to ./out
+owner()
+{
+	[ -x "$OWNER" ] || skip "k80-owner is not built"
+	rc=0
+	if [ "$STANDIN" = real ]; then
+		"$OWNER" --device=sim:vram=64M "$@" >out 2>&1 || rc=$?
+	else
+		LD_LIBRARY_PATH=$STANDIN "$OWNER" --device=sim:vram=64M "$@" \
+			>out 2>&1 || rc=$?
+	fi
+}
+
+# every line begins with the time, and nothing of one is missing
+check_log()
+{
+	! LC_ALL=C grep -vE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}Z [ -~]+$' "$1" ||
+		die "a line without a time"
+	expect "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" '\n' "end of the log"
+	LC_ALL=C sort -c "$1" || die "the log is out of order"
+}
+
+# session DELAY: commands
+session()
+{
+	echo discover
+	for d in 0 1 2 3 4 5; do echo "online $d"; done
+	for d in 0 1 2 3 4 5; do echo "work $d $((d + 7)) 1000 $1"; done
+	echo status
+	for d in 0 1 2 3 4 5; do echo "read $d"; done
+	printf 'probe 1\ncount\nswap 3\nstatus\nquit\nread 0\n'
+}
+
+check_session()
+{
+	local d
+
+	expect 0 "$rc" "exit code"
+	check_log out
+	expect_line "discover: 6 dies, device sim" out
+	expect 6 "$(grep -cE ' read [0-5]: PASS 1048576 of 1048576 right' out)" PASS
+	for d in 0 1 2 3 4 5; do
+		expect_line "read $d: PASS 1048576 of 1048576 right, seed $((d + 7)), iters 1000, sync" out
+	done
+	expect_line "probe 1: a new process sees" out
+	expect_line "count: " out
+	expect_line "swap 3: in the slot" out
+	expect_line "status: slot 3" out
+	expect_no_line error out
+	expect 6 "$(grep -c ' read ' out)" "commands after quit"
+	expect_line "end: the slot stays as it is" out
+}
+
+test_session_on_six_dies_passes()
+{
+	session 100000000 >commands
+	owner <commands
+	check_session
+}
+
+test_session_on_streams_passes()
+{
+	session 100000000 >commands
+	owner --streams <commands
+	check_session
+}
+
+test_work_on_six_dies_overlaps()
+{
+	local delay=2000000000
+
+	[ "$STANDIN" != real ] || delay=300000000
+	session $delay >commands
+	owner <commands
+	check_session
+	# all six were launched before the first had ended
+	expect 6 "$(sed -n '/ status: /q; / status [0-5]: running/p' out | wc -l)" running
+}
+
+test_session_without_a_slot_passes()
+{
+	printf 'discover\nonline 2\nwork 2 1 2\nread 2\nprobe 0\nswap 1\ncount\n' \
+		>commands
+	owner --device=none --dies=3 <commands
+	expect 0 "$rc" "exit code"
+	check_log out
+	expect_line "discover: 3 dies, device none" out
+	expect_line "read 2: PASS" out
+	expect_line "swap 1: there is no slot" out
+}
+
+test_garbage_is_survived()
+{
+	{
+		printf 'online 0\nfoo\nonline\nonline 6\nonline -1\nonline 0x0\n'
+		printf 'work 0 1 4194305\nread 1\nread 0\nwork 3 1 1\n\n \n'
+		head -c 100000 /dev/urandom
+		printf '\n'
+		head -c 5000 /dev/zero | tr '\0' x
+		printf '\nwork 0 9 9\nread 0'
+	} >commands
+	owner <commands
+	expect 0 "$rc" "exit code"
+	check_log out
+	expect_line "error: unknown command: 'foo'" out
+	expect_line "error: wrong number of arguments: 'online'" out
+	expect_line "error: no such die: 'online 6'" out
+	expect_line "error: not a number: 'online -1'" out
+	expect_line "error: not a number: 'online 0x0'" out
+	expect_line "error: more iterations than 4194304: 'work 0 1 4194305'" out
+	expect_line "read 1: error: it is not online" out
+	expect_line "read 0: error: No data available" out
+	expect_line "error: longer than a line may be: 'xxxxxxxx" out
+	expect_line "read 0: PASS" out
+}
+
+test_fifo_is_opened_again_at_its_end()
+{
+	owner --input=fifo --log=log &
+	local pid=$!
+
+	wait_for test -p fifo
+	echo "online 0" >fifo
+	printf 'work 0 1 2' >fifo
+	wait_for grep -q 'work 0: 1048576 floats' log
+	expect "-rw-r--r--" "$(stat -c %A log)" "mode of the log"
+	expect "prw-------" "$(stat -c %A fifo)" "mode of the FIFO"
+	printf 'read 0\n' >fifo
+	wait_for grep -q 'read 0: PASS' log
+	echo shutdown >fifo
+	wait $pid
+	check_log log
+	expect_line "end:" log
+	expect "" "$(cat out)" "standard output"
+	# appended to
+	echo quit >commands
+	owner --log=log <commands
+	expect 2 "$(grep -c ' ready$' log)" "sessions in the log"
+}
+
+test_input_that_is_a_file_ends_at_its_end()
+{
+	printf 'status\n' >commands
+	owner --input=commands
+	expect 0 "$rc" "exit code"
+	expect_line "status 5: offline" out
+}
+
+test_bad_options_are_refused()
+{
+	local o
+
+	for o in --dies=0 --dies=17 --dies=x --foo extra; do
+		run "$OWNER" "$o"
+		expect 2 "$rc" "exit code with $o"
+	done
+	run "$OWNER" --device=/nowhere </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "--device=none or --device=sim" out
+	run "$OWNER" --log=/nowhere/log --device=sim:vram=64M </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "/nowhere/log: No such file" out
+	run "$OWNER" --help
+	expect 0 "$rc" "exit code"
+	expect_line "--input=FIFO" out
+	run "$OWNER" --version
+	expect 0 "$rc" "exit code"
+	expect_line "k80-owner " out
+}
+
+test_without_libcuda_online_says_so()
+{
+	[ "$STANDIN" != real ] || skip "there is a libcuda"
+	! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' ||
+		skip "there is a libcuda"
+	rc=0
+	printf 'online 0\ncount\nprobe 0\n' |
+		"$OWNER" --device=sim:vram=64M >out 2>/dev/null || rc=$?
+	expect 0 "$rc" "exit code"
+	expect_line "install the vendor's driver" out
+	expect_line "online 0: error: No such device" out
+	expect_line "probe 0: error: No such device" out
+}
+
+test_a_full_log_stops_nothing()
+{
+	[ -c /dev/full ] || skip "no /dev/full"
+	printf 'online 0\nwork 0 1 2\nread 0\n' >commands
+	owner --log=/dev/full <commands
+	expect 0 "$rc" "exit code"
+}
+
+test_compute_persist_passes_in_miniature()
+{
+	local rc=0
+
+	[ "$STANDIN" != real ] || skip "the long one is run there"
+	[ -x "$PERSIST" ] || skip "it is not built"
+	export LD_LIBRARY_PATH=$STANDIN BARSWAP_DEVICE=sim:vram=64M
+	"$PERSIST" -m 400 -s 200000 2 >out 2>&1 || rc=$?
+	expect 0 "$rc" "exit code: $(cat out)"
+	expect_line "1048576 of 1048576 right" out
+	expect_line "PASS: die 2, 6 dies, device sim" out
+	rc=0
+	"$PERSIST" -m 400 6 >out 2>&1 || rc=$?
+	expect 2 "$rc" "exit code for a die that is not there"
+	# a context that is lost while it is out
+	rc=0
+	STANDIN_FAIL=cuStreamSynchronize:2:719:0 \
+		"$PERSIST" -m 400 >out 2>&1 || rc=$?
+	expect 1 "$rc" "exit code: $(cat out)"
+}

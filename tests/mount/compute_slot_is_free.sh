@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A kernel goes on while its die is out of the slot, and nobody waits for it:
+# other dies' memory, stat and status are there meanwhile
+. "$(dirname "$0")/lib.sh"
+need_sim "dies that take turns"
+mount_compute
+[ "${K80_LIBCUDA:-}" != real ] || skip "the length of a kernel is the stand-in's"
+compute 0 online
+expect_status 0 state active
+compute 0 work 7 1000 3000000000
+ctl root release
+expect_status root active none
+expect_compute 0 state running
+within 1000 dd if=/dev/urandom of="$(die 1)/vram" bs=1M count=4 conv=notrunc \
+	status=none
+within 1000 stat -c %s "$(die 0)/compute/out" >"$W/size"
+expect_equal "$(cat "$W/size")" 4194304
+# somebody waits for it without the slot
+compute 0 sync &
+sleep 0.2
+within 1000 dd if="$(die 2)/vram" of=/dev/null bs=1M count=1 status=none
+expect_compute 0 state running
+wait $!
+expect_compute 0 state idle
+compute 0 verify
+expect_compute 0 verified PASS
+
+# another die is held: what needs the slot waits its time, or does not
+ctl 1 pin
+t "$(die 0)/compute/ctl" w+nonblock "puts,launch k80_fill 1 1 out u32:1 f32:1\n:EBUSY"
+t "$(die 0)/compute/ctl" w alarm,300 \
+	"puts,launch k80_fill 1 1 out u32:1 f32:1\n:EINTR" took,250,900
+expect_status 1 hold pin
+ctl 1 unpin
+compute 0 launch k80_fill 1 1 out u32:1 f32:1
+compute 0 sync
