@@ -111,15 +111,18 @@ START_TEST(no_option_gives_the_defaults)
 	ck_assert_uint_eq(o.umask, 0);
 	ck_assert(!o.uid_set && !o.gid_set);
 	ck_assert(!o.cache && !o.foreground && !o.debug);
+	ck_assert(!o.uring);
+	ck_assert_uint_eq(o.uring_depth, 0);
 	ck_assert(!o.show_help && !o.show_version);
 }
 END_TEST
 
 START_TEST(each_option_sets_its_field)
 {
-	ck_assert_int_eq(parse("device=/dev/other,wait=250,timeslice=25,uid=7,"
-			       "gid=8,umask=027,cache"),
-			 0);
+	ck_assert_int_eq(
+		parse("device=/dev/other,wait=250,timeslice=25,uid=7,"
+		      "gid=8,umask=027,cache,io_uring,io_uring_q_depth=32"),
+		0);
 	ck_assert_str_eq(o.device, "/dev/other");
 	ck_assert_uint_eq(o.wait_ms, 250);
 	ck_assert_uint_eq(o.slice_ms, 25);
@@ -128,6 +131,8 @@ START_TEST(each_option_sets_its_field)
 	ck_assert_uint_eq(o.gid, 8);
 	ck_assert_uint_eq(o.umask, 027);
 	ck_assert(o.cache);
+	ck_assert(o.uring);
+	ck_assert_uint_eq(o.uring_depth, 32);
 }
 END_TEST
 
@@ -160,9 +165,20 @@ START_TEST(backend_and_its_options_make_the_device)
 END_TEST
 
 static const char *const limits[] = {
-	"wait=0",         "wait=86400000", "timeslice=1",    "timeslice=10000",
-	"timeslice=auto", "uid=0",         "uid=4294967294", "gid=4294967294",
-	"umask=0",        "umask=777",     "umask=0777",
+	"wait=0",
+	"wait=86400000",
+	"timeslice=1",
+	"timeslice=10000",
+	"timeslice=auto",
+	"uid=0",
+	"uid=4294967294",
+	"gid=4294967294",
+	"umask=0",
+	"umask=777",
+	"umask=0777",
+	"io_uring",
+	"io_uring,io_uring_q_depth=4",
+	"io_uring_q_depth=256,io_uring",
 };
 
 START_TEST(value_at_its_limit_is_accepted)
@@ -204,6 +220,12 @@ static const char *const bad[] = {
 	"umask=-1",
 	"umask=0x1",
 	"umask=rwx",
+	"io_uring=1",
+	"io_uring_q_depth=8", /* without io_uring */
+	"io_uring_q_depth=,io_uring",
+	"io_uring_q_depth=3,io_uring",
+	"io_uring_q_depth=257,io_uring",
+	"io_uring_q_depth=8x,io_uring",
 	"backend=",
 	"backend=Cuda",
 	"backend=Sim",
@@ -405,12 +427,17 @@ END_TEST
 
 START_TEST(own_options_are_not_handed_on)
 {
-	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2"), 0);
+	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2,"
+			       "io_uring,io_uring_q_depth=8"),
+			 0);
 	ck_assert_int_eq(n_option("wait=5"), 0);
 	ck_assert_int_eq(n_option("cache"), 0);
 	ck_assert_int_eq(n_option("uid=1"), 0);
 	ck_assert_int_eq(n_option("backend=sim"), 0);
 	ck_assert_int_eq(n_option("sim_dies=2"), 0);
+	/* only once it is known that it can be had */
+	ck_assert_int_eq(n_option("io_uring"), 0);
+	ck_assert_int_eq(n_option("io_uring_q_depth=8"), 0);
 }
 END_TEST
 
@@ -480,7 +507,8 @@ START_TEST(help_names_every_option)
 		"sim_resmem=", "sim_swap_us=", "sim_dir=",
 		"sim_ctl=",    "-f",           "-d",
 		"--help",      "--version",    "fusermount3 -u",
-		"MOUNTPOINT",  "compute=",
+		"MOUNTPOINT",  "compute=",     "io_uring ",
+		"io_uring_q_depth=",
 	};
 	int fd = memfd_create("stdout", MFD_CLOEXEC);
 	int saved = dup(STDOUT_FILENO);
