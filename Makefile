@@ -177,10 +177,10 @@ DEMO_DIR ?= /mnt/k80
 ## demo         mount six simulated dies at /mnt/k80 and show a round trip
 demo: build-deps
 	$(MAKE) -s all
-	@tests/demo.sh start $(DEMO_DIR)
+	@tests/demo.sh start "$(DEMO_DIR)"
 ## demo-stop    unmount them
 demo-stop:
-	@tests/demo.sh stop $(DEMO_DIR)
+	@tests/demo.sh stop "$(DEMO_DIR)"
 
 .PHONY: check check-unit check-mount check-vm lint
 ## check        install what is needed, build, run every test
