@@ -90,7 +90,10 @@ test_sloppy_knows_the_options_of_k80fs()
 
 	[ -x "$k80fs" ] || skip "needs build/k80fs"
 	"$k80fs" --help | grep '^  -o ' | grep -oE '(-o |,)[a-z_]+' |
-		sed 's/^-o //; s/^,//' | sort -u >of_k80fs
+		sed 's/^-o //; s/^,//' >of_k80fs
+	# libfuse's, passed on to it
+	echo auto_unmount >>of_k80fs
+	sort -u -o of_k80fs of_k80fs
 	sed -n "/^KNOWN=/,/'$/p" "$HELPERS/mount.k80fs" | sed "s/^KNOWN=//" |
 		tr -d "'" | tr -s '\t ' '\n' | grep . | sort -u >of_helper
 	[ -s of_helper ] || die "no KNOWN in mount.k80fs"
@@ -188,6 +191,23 @@ test_missing_directory_is_named()
 	expect_line "$WORK/nowhere: no such directory" out
 }
 
+test_file_in_place_of_the_directory_is_named_as_that()
+{
+	fake_k80fs
+	touch file
+	run "$HELPERS/mount.k80fs" k80fs "$WORK/file"
+	expect 32 "$rc"
+	expect "mount.k80fs: $WORK/file: not a directory" "$(cat out)"
+}
+
+test_backslash_of_a_directory_is_printed_as_it_is()
+{
+	fake_k80fs
+	run "$HELPERS/mount.k80fs" k80fs "$WORK/a\\e\\cb"
+	expect 32 "$rc"
+	expect_line "$WORK/a\\e\\cb: no such directory" out
+}
+
 test_failing_k80fs_is_exit_code_32()
 {
 	fake k80fs <<-'EOF'
@@ -269,6 +289,20 @@ test_live_mount_is_left_alone()
 	expect 32 "$rc"
 	expect_line "$WORK/dir: k80fs is already mounted there" out
 	expect 1 "$(findmnt -n -r -o TARGET | grep -cFx "$WORK/dir")"
+}
+
+test_stopped_daemon_is_a_live_mount_and_nothing_else_is_printed()
+{
+	need_fuse
+	fake_daemon
+	mkdir dir
+	daemon=$(k80fs "$WORK/dir")
+	kill -STOP "$daemon"
+	run "$HELPERS/mount.k80fs" k80fs "$WORK/dir"
+	kill -CONT "$daemon"
+	expect 32 "$rc"
+	expect "mount.k80fs: $WORK/dir: k80fs is already mounted there" \
+		"$(cat out)"
 }
 
 test_dead_mount_of_another_program_is_not_touched()
