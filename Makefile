@@ -111,9 +111,15 @@ $(B)/$(SONAME).0: $(LIB_OBJ) fusefs/lib/barswap.map
 	ln -sf $(SONAME).0 $(B)/$(SONAME)
 	ln -sf $(SONAME).0 $(B)/libbarswap.so
 
-$(B)/barswap.pc: fusefs/lib/barswap.pc.in Makefile
-	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
-	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@
+# made each time, as prefix may be another than the last time; touched only if so
+$(B)/barswap.pc: fusefs/lib/barswap.pc.in FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
+	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv -f $@.new $@; fi
+
+.PHONY: FORCE
+FORCE:
 
 $(B)/k80fs: $(FS_OBJ) $(OWNER_OBJ) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(FUSE_LIBS) -ldl
@@ -219,30 +225,29 @@ INSTALL ?= install
 .PHONY: install uninstall
 ## install      to $(DESTDIR)$(prefix); the module: see kmod/
 install: all
-	$(INSTALL) -D -m 755 $(B)/k80fs $(DESTDIR)$(bindir)/k80fs
-	$(INSTALL) -D -m 755 $(B)/k80-owner $(DESTDIR)$(bindir)/k80-owner
-	$(INSTALL) -D -m 755 mount-helpers/k80-doctor $(DESTDIR)$(sbindir)/k80-doctor
-	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs $(DESTDIR)$(helperdir)/mount.k80fs
-	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs $(DESTDIR)$(helperdir)/umount.k80fs
-	ln -sf mount.k80fs $(DESTDIR)$(helperdir)/mount.fuse.k80fs
-	ln -sf umount.k80fs $(DESTDIR)$(helperdir)/umount.fuse.k80fs
-	$(INSTALL) -D -m 644 fusefs/lib/barswap.h $(DESTDIR)$(includedir)/barswap.h
-	$(INSTALL) -D -m 644 $(B)/libbarswap.a $(DESTDIR)$(libdir)/libbarswap.a
-	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME).0
-	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/$(SONAME)
-	ln -sf $(SONAME).0 $(DESTDIR)$(libdir)/libbarswap.so
-	$(INSTALL) -D -m 644 $(B)/barswap.pc $(DESTDIR)$(libdir)/pkgconfig/barswap.pc
-	$(INSTALL) -D -m 644 mount-helpers/k80fs.service $(DESTDIR)$(unitdir)/k80fs.service
-	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules $(DESTDIR)$(udevdir)/60-bar-swap.rules
-	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf $(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf
-	$(INSTALL) -d $(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
-	$(INSTALL) -m 644 $(MAN3) $(DESTDIR)$(mandir)/man3
-	$(INSTALL) -m 644 $(MAN8) $(DESTDIR)$(mandir)/man8
+	$(INSTALL) -D -m 755 $(B)/k80fs "$(DESTDIR)$(bindir)/k80fs"
+	$(INSTALL) -D -m 755 $(B)/k80-owner "$(DESTDIR)$(bindir)/k80-owner"
+	$(INSTALL) -D -m 755 mount-helpers/k80-doctor "$(DESTDIR)$(sbindir)/k80-doctor"
+	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs "$(DESTDIR)$(helperdir)/mount.k80fs"
+	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs "$(DESTDIR)$(helperdir)/umount.k80fs"
+	ln -sf mount.k80fs "$(DESTDIR)$(helperdir)/mount.fuse.k80fs"
+	ln -sf umount.k80fs "$(DESTDIR)$(helperdir)/umount.fuse.k80fs"
+	$(INSTALL) -D -m 644 fusefs/lib/barswap.h "$(DESTDIR)$(includedir)/barswap.h"
+	$(INSTALL) -D -m 644 $(B)/libbarswap.a "$(DESTDIR)$(libdir)/libbarswap.a"
+	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 "$(DESTDIR)$(libdir)/$(SONAME).0"
+	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/$(SONAME)"
+	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/libbarswap.so"
+	$(INSTALL) -D -m 644 $(B)/barswap.pc "$(DESTDIR)$(libdir)/pkgconfig/barswap.pc"
+	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
+	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
+	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf "$(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf"
+	$(INSTALL) -d "$(DESTDIR)$(mandir)/man3" "$(DESTDIR)$(mandir)/man8"
+	$(INSTALL) -m 644 $(MAN3) "$(DESTDIR)$(mandir)/man3"
+	$(INSTALL) -m 644 $(MAN8) "$(DESTDIR)$(mandir)/man8"
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(bindir)/k80fs $(bindir)/k80-owner \
-		$(sbindir)/k80-doctor \
+	for f in $(bindir)/k80fs $(bindir)/k80-owner $(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(libdir)/libbarswap.a \
@@ -250,7 +255,10 @@ uninstall:
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
-		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))))
+		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \
+		rm -f "$(DESTDIR)$$f" || exit 1; \
+	done
+	rmdir "$(DESTDIR)$(prefix)/share/k80fs" 2>/dev/null || :
 
 .PHONY: clean
 ## clean        remove what was built

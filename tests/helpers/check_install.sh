@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # rc comes from lib.sh
+#
+# make install and uninstall, into folders of their own.
+
+test_pkgconfig_file_has_the_prefix_of_the_last_make()
+{
+	local prefix
+
+	mkdir b
+	for prefix in /usr/local /opt/k; do
+		run make -s -C "$TOP" B="$WORK/b" prefix=$prefix \
+			"$WORK/b/barswap.pc"
+		expect 0 "$rc" "$(cat out)"
+		expect "prefix=$prefix" "$(grep '^prefix=' b/barswap.pc)"
+	done
+}
+
+test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
+{
+	local f
+
+	# what "all" makes is taken as it is
+	for f in k80fs k80-owner libbarswap.a libbarswap.so.1.0 barswap.pc; do
+		[ -e "$TOP/build/$f" ] || skip "needs build/$f"
+	done
+	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a b"
+	expect 0 "$rc" "$(cat out)"
+	[ -x "$WORK/a b/usr/local/bin/k80fs" ] || die "no k80fs"
+	[ -e "$WORK/a b/usr/local/share/k80fs/bar_swap.conf" ] || die "no conf"
+	run make -s -C "$TOP" uninstall DESTDIR="$WORK/a b"
+	expect 0 "$rc" "$(cat out)"
+	expect '' "$(find "$WORK/a b" ! -type d)"
+	[ ! -e "$WORK/a b/usr/local/share/k80fs" ] || die "share/k80fs is left"
+}
