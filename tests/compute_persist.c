@@ -206,11 +206,15 @@ static int open_all(int die)
 		.window = { enter, leave, NULL },
 		.log = on_log,
 	};
+	const char *device = getenv("BARSWAP_DEVICE");
 	struct bs_info info;
 
 	ctx = bs_init();
 	if (!ctx)
-		return verdict(NOT_TRIED, "open the device: %s", strerror(errno));
+		return verdict(
+			NOT_TRIED,
+			"open %s: %s; load the module, or try a simulator with BARSWAP_DEVICE=sim:vram=1G",
+			device ? device : "/dev/bar_swap", strerror(errno));
 	cfg.n_dies = MIN(bs_num_dies(ctx), (uint32_t)OWNER_MAX_DIES);
 	if ((unsigned int)die >= cfg.n_dies)
 		return verdict(NOT_TRIED, "there is no die %d", die);

@@ -244,6 +244,7 @@ int main(int argc, char **argv)
 	bs_context *ctx;
 	bool with_reload = argc > 1 && !strcmp(argv[1], "--reload");
 	const char *which = argv[1 + with_reload];
+	const char *device;
 	int die = which ? parse_die(which) : 0;
 	int ret;
 
@@ -255,7 +256,10 @@ int main(int argc, char **argv)
 	sigaction(SIGBUS, &action, NULL);
 	ctx = bs_init();
 	if (!ctx) {
-		perror("vram_persist: open the device");
+		device = getenv("BARSWAP_DEVICE");
+		fprintf(stderr,
+			"vram_persist: open %s: %s; load the module, or try a simulator with BARSWAP_DEVICE=sim:vram=1G\n",
+			device ? device : "/dev/bar_swap", strerror(errno));
 		return NOT_TRIED;
 	}
 	if (with_reload && strcmp(bs_device_name(ctx), "bar_swap") != 0) {

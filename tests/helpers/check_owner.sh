@@ -219,3 +219,16 @@ test_compute_persist_passes_in_miniature()
 		"$PERSIST" -m 400 >out 2>&1 || rc=$?
 	expect 1 "$rc" "exit code: $(cat out)"
 }
+
+test_persist_programs_name_the_device_they_cannot_open()
+{
+	local program
+
+	for program in vram_persist compute_persist; do
+		[ -x "$TOP/build/$program" ] || skip "needs build/$program"
+		run env BARSWAP_DEVICE="$WORK/none" "$TOP/build/$program"
+		expect 2 "$rc"
+		expect_line "open $WORK/none: No such file or directory" out
+		expect_line 'BARSWAP_DEVICE=sim' out
+	done
+}
