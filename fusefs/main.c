@@ -292,7 +292,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 
 	ret = engine_start(fs);
 	if (ret)
-		return EXIT_FAILURE;
+		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	ret = EXIT_FAILURE;
 	if (fs_uring_choose(fs, args))
 		goto out_engine;
