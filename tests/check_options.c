@@ -257,7 +257,12 @@ static const char *const bad[] = {
 	"cuda_vram=18446744073709551616,backend=cuda",
 	"cuda_vram=17179869184G,backend=cuda",
 	"cuda_vram=4096444444444444444444444,backend=cuda",
+	"compute=",
+	"compute=stream",
+	"compute=Contexts",
+	"compute=contexts ",
 	/* unknown */
+	"computes",
 	"colour=red",
 	"Wait=5",
 	"wait",
@@ -284,6 +289,29 @@ START_TEST(bad_option_returns_einval_and_one_line_that_names_it)
 	snprintf(word, sizeof(word), "%s", bad[_i]);
 	word[strcspn(word, "=,_")] = '\0';
 	ck_assert_msg(strstr(said, word) != NULL, "%s: '%s'", bad[_i], said);
+}
+END_TEST
+
+START_TEST(compute_takes_a_mode_or_none)
+{
+	static const struct {
+		const char *options;
+		bool compute, streams;
+	} rows[] = {
+		{ "backend=sim", false, false },
+		{ "backend=sim,compute", true, false },
+		{ "compute=contexts,backend=sim", true, false },
+		{ "compute=streams", true, true },
+		{ "backend=cuda,compute=streams", true, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ck_assert_int_eq(parse(rows[i].options), 0);
+		ck_assert_int_eq(o.compute, rows[i].compute);
+		ck_assert_int_eq(o.streams, rows[i].streams);
+		ck_assert_int_eq(n_option("compute"), 0);
+		forget();
+	}
 }
 END_TEST
 
@@ -472,14 +500,31 @@ END_TEST
 START_TEST(help_names_every_option)
 {
 	static const char *const words[] = {
-		"backend=",    "device=",      "wait=",
-		"timeslice=",  "uid=",         "gid=",
-		"umask=",      "ro",           "cache",
-		"allow_other", "sim_dies=",    "sim_vram=",
-		"sim_resmem=", "sim_swap_us=", "sim_dir=",
-		"sim_ctl=",    "-f",           "-d",
-		"--help",      "--version",    "fusermount3 -u",
-		"MOUNTPOINT",  "io_uring ",    "io_uring_q_depth=",
+		"backend=",
+		"device=",
+		"wait=",
+		"timeslice=",
+		"uid=",
+		"gid=",
+		"umask=",
+		"ro",
+		"cache",
+		"allow_other",
+		"sim_dies=",
+		"sim_vram=",
+		"sim_resmem=",
+		"sim_swap_us=",
+		"sim_dir=",
+		"sim_ctl=",
+		"-f",
+		"-d",
+		"--help",
+		"--version",
+		"fusermount3 -u",
+		"MOUNTPOINT",
+		"compute=",
+		"io_uring ",
+		"io_uring_q_depth=",
 	};
 	int fd = memfd_create("stdout", MFD_CLOEXEC);
 	int saved = dup(STDOUT_FILENO);
@@ -518,6 +563,7 @@ Suite *options_suite(void)
 	tcase_add_loop_test(values,
 			    bad_option_returns_einval_and_one_line_that_names_it,
 			    0, ARRAY_SIZE(bad));
+	tcase_add_test(values, compute_takes_a_mode_or_none);
 	tcase_add_test(values, comma_in_a_path_adds_no_option);
 	suite_add_tcase(suite, values);
 
