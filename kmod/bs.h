@@ -28,6 +28,7 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
@@ -123,7 +124,7 @@ struct bs_chain {
  * @is_mappable: BAR1 shows its memory. map_lock
  * @is_virtual: BAR1 goes through the GPU's MMU. map_lock
  * @is_unusable: never to be touched. info_lock
- * @has_vram:  BAR1 shows its memory, as of the last acquire. info_lock
+ * @has_vram:  BAR1 showed its memory when last asked. info_lock
  * @info:      what BAR_SWAP_DIE_INFO tells. info_lock
  */
 struct bs_die {
@@ -217,6 +218,12 @@ struct bs_slot {
 	u64 event; /* raised at every change that poll tells. info_lock */
 	wait_queue_head_t poll_wq;
 };
+
+/* Bytes of a die that may be mapped: what users get and the carve-out. */
+static inline u64 bs_mapped_len(const struct bs_slot *slot)
+{
+	return PAGE_ALIGN(slot->region.usemem_len + slot->region.resmem_len);
+}
 
 /* Config writes on behalf of a die. */
 struct bs_cfg {

@@ -157,12 +157,20 @@ static void bind_locked(struct bs_die *die, const char *name)
 
 static void unbind_locked(struct bs_die *die)
 {
-	lockdep_assert_held_write(&die->slot->map_lock);
+	struct bs_slot *slot = die->slot;
+
+	lockdep_assert_held_write(&slot->map_lock);
 	if (!die->has_driver)
 		return;
 	die->has_driver = false;
 	drop_module_locked(die);
 	bs_info_driver(die, "");
+	if (slot->active != die || die->dev.is_gone)
+		return;
+	/* How the driver left BAR1 is not how it found it. */
+	bs_slot_revoke_locked(slot);
+	if (bs_regs_probe(die))
+		die->is_mappable = false;
 }
 
 static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,

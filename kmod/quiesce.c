@@ -42,7 +42,7 @@ const char *bs_die_misfit(struct bs_die *die)
 	}
 	if (!(die->bar_type[1] & PCI_BASE_ADDRESS_MEM_PREFETCH))
 		return "BAR1 is not prefetchable";
-	if (die->bar_size[1] < slot->region.usemem_len)
+	if (die->bar_size[1] < bs_mapped_len(slot))
 		return "BAR1 is smaller than the memory";
 	return NULL;
 }

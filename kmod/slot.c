@@ -43,7 +43,7 @@ void bs_slot_revoke_locked(struct bs_slot *slot)
 	if (slot->active)
 		unmap_mapping_range(slot->inode->i_mapping,
 				    (loff_t)slot->active->id << BS_MMAP_DIE_SHIFT,
-				    PAGE_ALIGN(slot->region.usemem_len), 1);
+				    bs_mapped_len(slot), 1);
 }
 
 /* Programming starts here: no page table may outlive the die. */

@@ -120,7 +120,8 @@ enum bs_bar1_mode {
  * @die_id:       in
  * @state:        enum bs_die_state
  * @flags:        BS_DIE_F_*
- * @bar1_mode:    enum bs_bar1_mode, as of the last acquire
+ * @bar1_mode:    enum bs_bar1_mode, as of the last acquire, or of when a
+ *                driver left the die while it was in
  * @vendor:       PCI ids (@device, @subvendor, @subdevice)
  * @bdf:          "0000:03:00.0"
  * @bar0_addr:    where the BAR is, or would be, in the slot

@@ -55,6 +55,22 @@ else
 	echo "ok its region is given back"
 fi
 
+check "another binds to the active die" bind "$d0" pci-stub
+ctl 0 virtual >/dev/null
+check_is "BAR1 was physical" "$(bs info 0 bar1_mode)" physical
+check "it leaves BAR1 virtual" unbind "$d0"
+check_is "as info says" "$(bs info 0 bar1_mode)" virtual
+check_is "an ordinary user may not map it" \
+	"$(as_group 65534 "$G/bs" get 0 0)" EPERM
+check "another binds to the active die" bind "$d0" pci-stub
+ctl 0 heal >/dev/null
+ctl 0 uninit >/dev/null
+check "it leaves without memory" unbind "$d0"
+check_is "as info says" "$(bs info 0 state)" no_vram
+check_is "BAR1 is physical again" "$(bs info 0 bar1_mode)" physical
+check_is "what is not there cannot be mapped" "$(bs get 0 0)" EIO
+ctl 0 heal >/dev/null
+
 check "unloads" unload
 rmmod rigdrv
 snapshot after
