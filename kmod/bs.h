@@ -540,8 +540,9 @@ void bs_reset_exit(struct bs_slot *slot); /* waits for one under way */
  *
  * Context: turn held, no lock.
  * Return: 0; -EIO the die did not come back; -EBUSY it was locked by others
- * for a second; -EINPROGRESS a signal: the reset goes on, and the turn is no
- * longer the caller's.
+ * for a second, or a driver has been bound; -ENODEV it was removed;
+ * -EINPROGRESS a signal: the reset goes on, and the turn is no longer the
+ * caller's.
  */
 int bs_reset_run(struct bs_die *die, bool counts);
 
@@ -574,7 +575,13 @@ bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted);
 /* Zap every user mapping of the die that is in. map_lock held for write. */
 void bs_slot_revoke_locked(struct bs_slot *slot);
 
-/* Take out whatever is in. Caller holds slot->lock; @how as bs_hw_lock(). */
+/**
+ * bs_slot_vacate() - take out whatever is in
+ * @how: BS_HW_*
+ *
+ * Context: slot->lock held.
+ * Return: 0; -EBUSY a driver is bound to it; as bs_hw_lock().
+ */
 int bs_slot_vacate(struct bs_slot *slot, unsigned int how);
 
 /* Vacate and put everything back, once. Caller holds slot->lock. */

@@ -108,6 +108,17 @@ static int read_params(void)
 	return parse_ids();
 }
 
+/* Nobody will tell when the drivers of these dies leave. */
+static void forget_drivers(struct bs_chain *chain)
+{
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		if (slot->die[i]->chain == chain)
+			bs_notify_forget_driver(slot->die[i]);
+	}
+}
+
 /* Chains that the kernel itself uses are left alone from here on. */
 static void refuse_used(void)
 {
@@ -120,8 +131,10 @@ static void refuse_used(void)
 			bs_notify_found_driver(slot->die[i]);
 	}
 	list_for_each_entry(chain, &slot->chains, node) {
-		if (!chain->stranger[0] && bs_chain_is_in_use(slot, chain))
-			bs_chain_refuse(slot, chain);
+		if (chain->stranger[0] || !bs_chain_is_in_use(slot, chain))
+			continue;
+		bs_chain_refuse(slot, chain);
+		forget_drivers(chain);
 	}
 }
 
@@ -160,12 +173,12 @@ static void give_back(void)
 	mutex_unlock(&slot->lock);
 }
 
-static void forget_drivers(void)
+static void forget_all_drivers(void)
 {
-	u32 i;
+	struct bs_chain *chain;
 
-	for (i = 0; i < slot->n_dies; i++)
-		bs_notify_forget_driver(slot->die[i]);
+	list_for_each_entry(chain, &slot->chains, node)
+		forget_drivers(chain);
 }
 
 static int find_all(void)
@@ -227,7 +240,7 @@ out_regs:
 	iounmap(slot->regs);
 out_bus:
 	bs_notify_unregister_bus(slot);
-	forget_drivers();
+	forget_all_drivers();
 out_forget:
 	bs_forget(slot);
 	bs_reset_exit(slot);
@@ -247,7 +260,7 @@ static void __exit bar_swap_exit(void)
 	give_back();
 	iounmap(slot->regs);
 	bs_notify_unregister_bus(slot);
-	forget_drivers();
+	forget_all_drivers();
 	bs_forget(slot);
 	bs_mmap_exit(slot);
 	kfree(slot);

@@ -248,6 +248,19 @@ void bs_notify_unregister_bus(struct bs_slot *slot)
 	bus_unregister_notifier(&pci_bus_type, &slot->bus_nb);
 }
 
+/* A driver's die is not to be moved under it, nor to sleep while it is out. */
+static bool has_driver(struct bs_slot *slot)
+{
+	u32 i;
+
+	lockdep_assert_held(&slot->lock);
+	for (i = 0; i < slot->n_dies; i++) {
+		if (READ_ONCE(slot->die[i]->has_driver))
+			return true;
+	}
+	return false;
+}
+
 /* The turn is kept from here to resume: nothing comes in meanwhile. */
 static int before_sleep(struct bs_slot *slot)
 {
@@ -261,9 +274,7 @@ static int before_sleep(struct bs_slot *slot)
 		return ret;
 	mutex_lock(&slot->lock);
 	slot->pm_has_turn = true;
-	if (slot->active && slot->active->has_driver)
-		ret = -EBUSY;
-	ret = ret ?: bs_slot_vacate(slot, 0);
+	ret = has_driver(slot) ? -EBUSY : bs_slot_vacate(slot, 0);
 	mutex_unlock(&slot->lock);
 	return ret;
 }
@@ -314,15 +325,10 @@ static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
 static int reboot_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
-	u32 i;
 
 	mutex_lock(&slot->lock);
-	for (i = 0; i < slot->n_dies; i++) {
-		if (slot->die[i]->has_driver)
-			goto out_unlock;
-	}
-	bs_slot_restore(slot);
-out_unlock:
+	if (!has_driver(slot))
+		bs_slot_restore(slot);
 	mutex_unlock(&slot->lock);
 	return NOTIFY_OK;
 }
