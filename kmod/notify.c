@@ -99,7 +99,8 @@ static void removed(struct bs_slot *slot, struct pci_dev *pdev)
 	if (br)
 		br->dev.is_gone = true;
 	up_write(&slot->map_lock);
-	bs_lease_prune(slot);
+	if (die)
+		bs_lease_drop(slot, NULL, die);
 }
 
 /*
