@@ -70,7 +70,9 @@ static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 	bs_slot_take_out_locked(slot);
 	if (reset)
 		*reset = is_to_reset(to, flags);
-	if (!reset || !*reset)
+	if (reset && *reset)
+		ret = bs_chain_sweep(to);
+	else
 		ret = bs_chain_enable(to);
 	if (slot->active) {
 		to->is_fresh = false;

@@ -454,7 +454,7 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet);
  *
  * A die that is removed while it is in leaves its ports open and claimed; a
  * port may have refused to close; a rescan may have given a closed window
- * something.
+ * something. The place is held afterwards.
  *
  * Context: bs_hw_lock(), map_lock for write, no die in.
  * Return: 0; -EIO a port does not close: no other chain may be opened.

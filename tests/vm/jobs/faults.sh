@@ -126,3 +126,14 @@ check "all six work" six_work
 check "unloads" unload
 snapshot after
 check "everything is as before" same before after
+
+# the memory window of a port, before anything of ours is in it
+insmod "$BUILD/mod-$(uname -r)/rigcfg.ko" bus=6 devfn=$((0x80)) reg=$((0x20))
+check "loads with a port that does not close" load
+check_is "stuck port: its die is unusable" "$(bs info 3 state)" unusable
+check_is "stuck port: no other chain is opened" "$(bs acquire 0)" EIO
+rmmod rigcfg
+check_is "stuck port: once it closes another works" "$(bs acquire 0)" ok
+check "unloads" unload
+snapshot after
+check "everything is as before" same before after
