@@ -115,6 +115,8 @@ healed "" reset
 
 bs acquire 3 >/dev/null
 "$G/pcicfg" "${DIES[3]}" 18 4 8
+check_is "BAR1 moved by others: a dry run finds it" "$(bs acquire 3 dry)" EIO
+check_is "BAR1 moved by others: and changes nothing" "$(bs query)" 3
 check_is "BAR1 moved by others: noticed at the next acquire" \
 	"$(bs acquire 3)" EIO
 check_like "BAR1 moved by others: last_error has the register" \
