@@ -482,7 +482,7 @@ bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 /* Close both windows of a port; an error is added to @ret if that is 0. */
 void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret);
 
-/* Log every config write of a swap, from the snapshot. */
+/* Log every config write of a swap, from the snapshot; ten times in 5 s. */
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to);
 
 /* Decode off; BUS_MASTER stays if a driver is bound. */

@@ -4,6 +4,7 @@
  */
 #include <linux/io.h>
 #include <linux/ioport.h>
+#include <linux/ratelimit.h>
 
 #include "bs.h"
 
@@ -299,9 +300,14 @@ bool bs_die_was_reset(struct bs_die *die)
 
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)
 {
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
 	struct bs_cfg c = { .is_dry = true };
 	int ret = 0;
 
+	/* All lines of a run or none. */
+	if (!__ratelimit(&limit))
+		return;
 	if (from) {
 		c.die = from;
 		unprogram(&c, &ret);
