@@ -185,6 +185,7 @@ demo-stop:
 .PHONY: check check-unit check-mount check-vm lint
 ## check        install what is needed, build, run every test
 check: deps
+	$(MAKE) -s all
 	@tests/check.sh lint unit mount mount-cuda vm
 ## check-unit   the tests that need no mount
 check-unit: deps

@@ -16,7 +16,10 @@
 #include "options.h"
 #include "sched.h"
 #include "status.h"
+#include "uring.h"
 
+struct fuse_args;
+struct fuse_conn_info;
 struct fuse_session;
 struct fuse_lowlevel_ops;
 struct fuse_file_info;
@@ -72,6 +75,21 @@ struct fs_error {
 	uint64_t seq;
 };
 
+/**
+ * struct fs_uring - the transport beside /dev/fuse
+ * @depth:   entries of each queue, 0: not asked for, or cannot be had
+ * @queues:  one for each thread of libfuse's that runs a ring; @n_queues
+ * @is_live: a request has come through a ring
+ */
+struct fs_uring {
+	unsigned int depth;
+	struct uring_queue *queues;
+	atomic_uint n_queues;
+	_Atomic bool is_live;
+	pthread_mutex_t lock;
+	bool is_leaving; /* under lock: copy threads take no more */
+};
+
 struct fs {
 	const struct options *opts;
 	struct fuse_session *se;
@@ -80,7 +98,8 @@ struct fs {
 	struct compute *compute; /* NULL: not asked for */
 	struct node_table nodes; /* immutable */
 	bool is_announced; /* whoever started us knows that it works */
-	const char *transport;
+	const char *_Atomic transport;
+	struct fs_uring uring;
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
@@ -199,12 +218,17 @@ void fs_status_changed(void *fs);
  * @io:    first: what the engine runs
  * @buf:   data kept while it is parked
  * @ino:   the file that a success changes, 0 for none; @inval: its pages
+ * @queue: io_uring's queue it came through, NULL for /dev/fuse; @is_waiting:
+ *         it is counted there
  */
 struct fs_call {
 	struct io io;
 	struct fuse_req *req;
 	struct fs *fs;
 	void *buf;
+	struct uring_queue *queue;
+	bool is_waiting;
+	struct pool_work work;
 	uint64_t ino;
 	bool is_armed;
 	ssize_t result;
@@ -218,5 +242,50 @@ struct fs_call *fs_call_new(struct fuse_req *req, enum io_op op,
 void fs_call_submit(struct fs_call *call);
 void fs_call_arm(struct fs_call *call);
 void fs_call_disarm(struct fs_call *call);
+
+/**
+ * fs_uring_is_possible() - whether this program with this libfuse can use it
+ */
+bool fs_uring_is_possible(void);
+
+/**
+ * fs_uring_choose() - decide, with the backend open and before the mount
+ * @args: out: what libfuse must know is added
+ *
+ * Says on the log why it is not used if the user asked for it.
+ *
+ * Return: 0; -ENOMEM.
+ */
+int fs_uring_choose(struct fs *fs, struct fuse_args *args);
+
+/** fs_uring_init() - in the init handler */
+void fs_uring_init(struct fs *fs, struct fuse_conn_info *conn);
+
+/** fs_uring_note() - a request that comes through a ring shows it is live */
+void fs_uring_note(struct fs *fs, struct fuse_req *req);
+
+/** fs_uring_call() - before it is submitted for the first time */
+void fs_uring_call(struct fs_call *call);
+
+/**
+ * fs_uring_wait() - before a request is left to wait
+ * Return: 0; -EBUSY too many do in its queue; -EXDEV the same for a copy.
+ */
+int fs_uring_wait(struct fs_call *call);
+
+/** fs_uring_answered() - after the answer */
+void fs_uring_answered(struct fs_call *call);
+
+/**
+ * fs_uring_hand_over() - have a copy thread submit a long request
+ * Return: true if it was taken, or has been answered.
+ */
+bool fs_uring_hand_over(struct fs_call *call);
+
+/** fs_uring_leave() - from here on nothing is handed over */
+void fs_uring_leave(struct fs *fs);
+
+/** fs_uring_stop() - give the rings back: every request was answered */
+void fs_uring_stop(struct fs *fs);
 
 #endif /* K80FS_FS_H */

@@ -39,8 +39,12 @@ void fs_call_disarm(struct fs_call *call)
 static int call_park(struct io *io)
 {
 	struct fs_call *call = container_of(io, struct fs_call, io);
+	int ret = fs_uring_wait(call);
 
-	if (io->op == IO_WRITE && !call->buf) {
+	if (ret)
+		return ret;
+	/* a ring keeps it until the answer */
+	if (io->op == IO_WRITE && !call->queue && !call->buf) {
 		call->buf = malloc(io->len);
 		if (!call->buf)
 			return -ENOMEM;
@@ -54,6 +58,7 @@ static int call_park(struct io *io)
 static void call_end(struct fs_call *call, const void *data)
 {
 	call->reply(call, call->result, data);
+	fs_uring_answered(call);
 	free(call->buf);
 	free(call);
 }
@@ -93,6 +98,8 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 	call->req = req;
 	call->fs = fuse_req_userdata(req);
 	call->buf = NULL;
+	call->queue = NULL;
+	call->is_waiting = false;
 	call->ino = 0;
 	call->is_armed = false;
 	io_init(&call->io, &call->fs->io, op, file);
@@ -103,5 +110,7 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 
 void fs_call_submit(struct fs_call *call)
 {
-	io_submit(&call->io);
+	fs_uring_call(call);
+	if (!fs_uring_hand_over(call))
+		io_submit(&call->io);
 }

@@ -46,6 +46,7 @@ static void run_end(struct ctl_run *run)
 		fuse_reply_err(run->call.req, (int)-run->result);
 	else
 		fuse_reply_write(run->call.req, run->pos);
+	fs_uring_answered(&run->call);
 	free(run);
 }
 
@@ -109,9 +110,11 @@ static void on_answer(struct io *io, ssize_t result, const void *data)
 static int on_park(struct io *io)
 {
 	struct ctl_run *run = container_of(io, struct ctl_run, call.io);
+	int ret = fs_uring_wait(&run->call);
 
-	fs_call_arm(&run->call);
-	return 0;
+	if (!ret)
+		fs_call_arm(&run->call);
+	return ret;
 }
 
 static void read_comm(pid_t pid, char *comm)

@@ -141,6 +141,7 @@ void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
 	const struct node *n = dir ? node_find(&fs->nodes, dir, name) : NULL;
 	struct fuse_entry_param e;
 
+	fs_uring_note(fs, req);
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
 		return;

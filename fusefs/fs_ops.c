@@ -58,6 +58,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
 	/* requests are read to memory of our own, see fs_loop.c */
 	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
+	fs_uring_init(fs, conn);
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
 	/* RELEASE is a background request: parked AIO must not hold it back */

@@ -79,7 +79,7 @@ static int step_read(struct io *io)
 
 	if (backend_can_lend(eng->be, io->len))
 		return step_lend(io);
-	buf = pool_bounce();
+	buf = io->to ? io->to : pool_bounce();
 	if (!buf)
 		return -ENOMEM;
 	ret = backend_read(eng->be, io->die, die_off(f, io->off), buf, io->len);

@@ -89,6 +89,7 @@ enum io_op {
  * @off:    first byte in the file, or in the die without one
  * @len:    bytes, inside the file; READ and WRITE at most IO_MAX_LEN
  * @data:   WRITE: the bytes, valid until the answer, or until @park
+ * @to:     READ: where the bytes go, NULL for a buffer of the engine's
  * @dst:    COPY: where to; @dst_off: first byte there
  * @park:   called before the request is parked, NULL for none: keep @data, arm
  *          interrupts. An error of it is the answer
@@ -106,6 +107,7 @@ struct io {
 	uint64_t off;
 	uint64_t len;
 	const void *data;
+	void *to;
 	struct io_file *dst;
 	uint64_t dst_off;
 	int (*park)(struct io *io);

@@ -75,6 +75,8 @@ static void *announce(void *arg)
 		log_init(false, LOG_LEVEL_INFO);
 		leave_terminal();
 	}
+	if (fs->uring.depth && !fs->uring.is_live)
+		log_warn("io_uring: libfuse could not start it; using /dev/fuse");
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
 		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
 		 fs->be.copy_name, fs->transport);
@@ -229,9 +231,10 @@ static void engine_stop(struct fs *fs)
 	int ret;
 
 	compute_stop(fs->compute);
+	fs_uring_leave(fs);
 	ret = sched_stop(fs->io.sched);
-
 	pool_stop(fs->io.pool);
+	fs_uring_stop(fs);
 	io_stop(&fs->io);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
@@ -250,6 +253,8 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	if (ret)
 		return EXIT_FAILURE;
 	ret = EXIT_FAILURE;
+	if (fs_uring_choose(fs, args))
+		goto out_engine;
 	fs->se = fuse_session_new(args, &fs_ops, sizeof(fs_ops), fs);
 	if (!fs->se)
 		goto out_engine;
@@ -323,8 +328,9 @@ static void show_version(void)
 {
 	printf("k80fs %s\n"
 	       "libfuse %s\n"
-	       "transport /dev/fuse\n",
-	       K80FS_VERSION, fuse_pkgversion());
+	       "transport /dev/fuse%s\n",
+	       K80FS_VERSION, fuse_pkgversion(),
+	       fs_uring_is_possible() ? ", io_uring" : "");
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "uring.h"
 #include "util.h"
 
 #define DEFAULT_WAIT_MS 5000
@@ -25,10 +26,12 @@ struct raw {
 	struct options *o;
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
+	char *uring_depth;
 	char *cuda_vram;
 	char *compute; /* compute=VALUE */
 	int with_compute;
 	int cache;
+	int uring;
 	int allow_other;
 	int bad;
 };
@@ -52,10 +55,12 @@ static const struct fuse_opt specs[] = {
 	RAW("sim_swap_us=%s", sim_swap_us),
 	RAW("sim_dir=%s", sim_dir),
 	RAW("sim_ctl=%s", sim_ctl),
+	RAW("io_uring_q_depth=%s", uring_depth),
 	RAW("cuda_vram=%s", cuda_vram),
 	RAW("compute=%s", compute),
 	{ "compute", offsetof(struct raw, with_compute), 1 },
 	{ "cache", offsetof(struct raw, cache), 1 },
+	{ "io_uring", offsetof(struct raw, uring), 1 },
 	{ "allow_other", offsetof(struct raw, allow_other), 1 },
 	FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("-f", 'f'),
@@ -212,6 +217,19 @@ static int parse_numbers(struct raw *raw)
 		if (number("umask", raw->umask, 8, 0777, &v))
 			return -EINVAL;
 		o->umask = (mode_t)v;
+	}
+	if (raw->uring_depth) {
+		if (number("io_uring_q_depth", raw->uring_depth, 10,
+			   URING_DEPTH_MAX, &v))
+			return -EINVAL;
+		if (v < URING_DEPTH_MIN || !raw->uring) {
+			fprintf(stderr,
+				"k80fs: -o io_uring_q_depth=%s: wants %d to %d, and -o io_uring\n",
+				raw->uring_depth, URING_DEPTH_MIN,
+				URING_DEPTH_MAX);
+			return -EINVAL;
+		}
+		o->uring_depth = (uint32_t)v;
 	}
 	return 0;
 }
@@ -370,6 +388,7 @@ static void raw_free(struct raw *raw)
 	free(raw->uid);
 	free(raw->gid);
 	free(raw->umask);
+	free(raw->uring_depth);
 	free(raw->sim_dies);
 	free(raw->sim_vram);
 	free(raw->sim_resmem);
@@ -399,6 +418,7 @@ int options_parse(struct options *o, struct fuse_args *args)
 		goto out;
 	}
 	o->cache = raw.cache;
+	o->uring = raw.uring;
 	ret = parse_numbers(&raw);
 	if (!ret)
 		ret = parse_compute(&raw);
@@ -435,6 +455,10 @@ void options_help(const char *program)
 	       "  -o ro                    no writing\n"
 	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
 	       "                           the GPU writes is seen at the next open\n"
+	       "  -o io_uring              talk to the kernel over io_uring where both it and\n"
+	       "                           libfuse can, else over /dev/fuse (the default)\n"
+	       "  -o io_uring_q_depth=N    requests of one CPU at a time, %d to %d (%d); dies\n"
+	       "                           that take turns use io_uring only with this\n"
 	       "  -o compute=contexts|streams\n"
 	       "                           dieN/compute: start kernels, see k80fs(8);\n"
 	       "                           without a value: contexts\n"
@@ -452,5 +476,6 @@ void options_help(const char *program)
 	       "  -V, --version            version of k80fs, libfuse and the transport\n"
 	       "\n"
 	       "Unmount with: fusermount3 -u MOUNTPOINT\n",
-	       program, DEFAULT_WAIT_MS);
+	       program, DEFAULT_WAIT_MS, URING_DEPTH_MIN, URING_DEPTH_MAX,
+	       URING_DEPTH);
 }

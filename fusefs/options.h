@@ -24,6 +24,8 @@ struct fuse_args;
  * @uid, @gid:  owner of the tree; *_set: given by the user
  * @umask:      bits to clear from the default modes
  * @cache:      use the page cache
+ * @uring:      FUSE over io_uring where it can be had; @uring_depth: entries
+ *              of each CPU's queue, 0 if not given
  * @compute:    a compute folder in each die; @streams: its kernels are those
  *              of streams of one context, not of contexts
  * @foreground, @debug: -f, -d
@@ -39,6 +41,8 @@ struct options {
 	gid_t gid;
 	mode_t umask;
 	bool cache;
+	bool uring;
+	uint32_t uring_depth;
 	bool compute;
 	bool streams;
 	bool foreground;

@@ -111,15 +111,18 @@ START_TEST(no_option_gives_the_defaults)
 	ck_assert_uint_eq(o.umask, 0);
 	ck_assert(!o.uid_set && !o.gid_set);
 	ck_assert(!o.cache && !o.foreground && !o.debug);
+	ck_assert(!o.uring);
+	ck_assert_uint_eq(o.uring_depth, 0);
 	ck_assert(!o.show_help && !o.show_version);
 }
 END_TEST
 
 START_TEST(each_option_sets_its_field)
 {
-	ck_assert_int_eq(parse("device=/dev/other,wait=250,timeslice=25,uid=7,"
-			       "gid=8,umask=027,cache"),
-			 0);
+	ck_assert_int_eq(
+		parse("device=/dev/other,wait=250,timeslice=25,uid=7,"
+		      "gid=8,umask=027,cache,io_uring,io_uring_q_depth=32"),
+		0);
 	ck_assert_str_eq(o.device, "/dev/other");
 	ck_assert_uint_eq(o.wait_ms, 250);
 	ck_assert_uint_eq(o.slice_ms, 25);
@@ -128,6 +131,8 @@ START_TEST(each_option_sets_its_field)
 	ck_assert_uint_eq(o.gid, 8);
 	ck_assert_uint_eq(o.umask, 027);
 	ck_assert(o.cache);
+	ck_assert(o.uring);
+	ck_assert_uint_eq(o.uring_depth, 32);
 }
 END_TEST
 
@@ -160,9 +165,20 @@ START_TEST(backend_and_its_options_make_the_device)
 END_TEST
 
 static const char *const limits[] = {
-	"wait=0",         "wait=86400000", "timeslice=1",    "timeslice=10000",
-	"timeslice=auto", "uid=0",         "uid=4294967294", "gid=4294967294",
-	"umask=0",        "umask=777",     "umask=0777",
+	"wait=0",
+	"wait=86400000",
+	"timeslice=1",
+	"timeslice=10000",
+	"timeslice=auto",
+	"uid=0",
+	"uid=4294967294",
+	"gid=4294967294",
+	"umask=0",
+	"umask=777",
+	"umask=0777",
+	"io_uring",
+	"io_uring,io_uring_q_depth=4",
+	"io_uring_q_depth=256,io_uring",
 };
 
 START_TEST(value_at_its_limit_is_accepted)
@@ -204,6 +220,12 @@ static const char *const bad[] = {
 	"umask=-1",
 	"umask=0x1",
 	"umask=rwx",
+	"io_uring=1",
+	"io_uring_q_depth=8", /* without io_uring */
+	"io_uring_q_depth=,io_uring",
+	"io_uring_q_depth=3,io_uring",
+	"io_uring_q_depth=257,io_uring",
+	"io_uring_q_depth=8x,io_uring",
 	"backend=",
 	"backend=Cuda",
 	"backend=Sim",
@@ -235,7 +257,12 @@ static const char *const bad[] = {
 	"cuda_vram=18446744073709551616,backend=cuda",
 	"cuda_vram=17179869184G,backend=cuda",
 	"cuda_vram=4096444444444444444444444,backend=cuda",
+	"compute=",
+	"compute=stream",
+	"compute=Contexts",
+	"compute=contexts ",
 	/* unknown */
+	"computes",
 	"colour=red",
 	"Wait=5",
 	"wait",
@@ -262,6 +289,29 @@ START_TEST(bad_option_returns_einval_and_one_line_that_names_it)
 	snprintf(word, sizeof(word), "%s", bad[_i]);
 	word[strcspn(word, "=,_")] = '\0';
 	ck_assert_msg(strstr(said, word) != NULL, "%s: '%s'", bad[_i], said);
+}
+END_TEST
+
+START_TEST(compute_takes_a_mode_or_none)
+{
+	static const struct {
+		const char *options;
+		bool compute, streams;
+	} rows[] = {
+		{ "backend=sim", false, false },
+		{ "backend=sim,compute", true, false },
+		{ "compute=contexts,backend=sim", true, false },
+		{ "compute=streams", true, true },
+		{ "backend=cuda,compute=streams", true, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ck_assert_int_eq(parse(rows[i].options), 0);
+		ck_assert_int_eq(o.compute, rows[i].compute);
+		ck_assert_int_eq(o.streams, rows[i].streams);
+		ck_assert_int_eq(n_option("compute"), 0);
+		forget();
+	}
 }
 END_TEST
 
@@ -377,12 +427,17 @@ END_TEST
 
 START_TEST(own_options_are_not_handed_on)
 {
-	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2"), 0);
+	ck_assert_int_eq(parse("wait=5,cache,uid=1,backend=sim,sim_dies=2,"
+			       "io_uring,io_uring_q_depth=8"),
+			 0);
 	ck_assert_int_eq(n_option("wait=5"), 0);
 	ck_assert_int_eq(n_option("cache"), 0);
 	ck_assert_int_eq(n_option("uid=1"), 0);
 	ck_assert_int_eq(n_option("backend=sim"), 0);
 	ck_assert_int_eq(n_option("sim_dies=2"), 0);
+	/* only once it is known that it can be had */
+	ck_assert_int_eq(n_option("io_uring"), 0);
+	ck_assert_int_eq(n_option("io_uring_q_depth=8"), 0);
 }
 END_TEST
 
@@ -452,7 +507,8 @@ START_TEST(help_names_every_option)
 		"sim_resmem=", "sim_swap_us=", "sim_dir=",
 		"sim_ctl=",    "-f",           "-d",
 		"--help",      "--version",    "fusermount3 -u",
-		"MOUNTPOINT",
+		"MOUNTPOINT",  "compute=",     "io_uring ",
+		"io_uring_q_depth=",
 	};
 	int fd = memfd_create("stdout", MFD_CLOEXEC);
 	int saved = dup(STDOUT_FILENO);
@@ -491,6 +547,7 @@ Suite *options_suite(void)
 	tcase_add_loop_test(values,
 			    bad_option_returns_einval_and_one_line_that_names_it,
 			    0, ARRAY_SIZE(bad));
+	tcase_add_test(values, compute_takes_a_mode_or_none);
 	tcase_add_test(values, comma_in_a_path_adds_no_option);
 	suite_add_tcase(suite, values);
 

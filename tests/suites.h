@@ -43,6 +43,7 @@
 	X(sched_slot)  \
 	X(sched_wait)  \
 	X(status)      \
+	X(uring)       \
 	X(window)
 /* clang-format on */
 

@@ -34,6 +34,10 @@ def parse_args():
     p.add_argument("--only", choices=("throughput", "slot"),
                    help="one half of the run")
     p.add_argument("--shm", default="/dev/shm", help="a tmpfs")
+    p.add_argument("--options", default="", metavar="OPT,...",
+                   help="further mount options of k80fs")
+    p.add_argument("--io-uring", action="store_true",
+                   help="throughput also over io_uring, which must be on")
     p.add_argument("--quick", action="store_true",
                    help="shorter cells: a smoke test, not a measurement")
     return p.parse_args()
@@ -84,9 +88,19 @@ class Run:
                             f"{self.work}/hp"], f"{self.work}/hp",
                      f"{self.args.out}/hp.log")
 
-    def k80fs(self, swap_us):
+    def k80fs(self, swap_us, extra=None):
         return K80fs(self.args.k80fs, self.sim_dir, f"{self.vram_mib}M",
-                     swap_us, self.work, f"{self.args.out}/k80fs.log")
+                     swap_us, self.work, f"{self.args.out}/k80fs.log",
+                     self.args.options if extra is None else extra)
+
+    def k80fs_ring(self):
+        """the same over io_uring; BenchError if that cannot be had"""
+        target = self.k80fs(0, "io_uring,io_uring_q_depth=8")
+        if target.status("transport") != "io_uring":
+            target.close()
+            raise BenchError("io_uring cannot be had here: see k80fs.log")
+        target.touch(0, self.set_mib)
+        return target
 
     def files(self):
         # mapping its pages takes long where page faults are slow, and its
@@ -124,6 +138,8 @@ def measure(run, result):
                 targets[-1].touch(0, run.set_mib)
                 result["transport"] = targets[-1].status("transport")
                 result["copy"] = targets[-1].status("copy")
+                if run.args.io_uring:
+                    targets.append(run.k80fs_ring())
             throughput.measure(run, targets, result, say)
         finally:
             for target in targets:

@@ -100,26 +100,37 @@ class Mount(Files):
 class K80fs(Mount):
     """the daemon under test on simulated dies in a folder"""
 
-    def __init__(self, binary, store, vram, swap_us, work, log):
-        name = f"k80fs swap {swap_us} us"
+    def __init__(self, binary, store, vram, swap_us, work, log, extra=""):
+        """extra: mount options; another tree beside one without them"""
+        ring = "io_uring" in extra.split(",")
+        name = f"k80fs {'io_uring ' * ring}swap {swap_us} us"
+        tag = f"{swap_us}{'-ring' * ring}"
         # a daemon locks its folder: each gets links to the same files
-        sim_dir = f"{store}/sim-{swap_us}"
+        sim_dir = f"{store}/sim-{tag}"
         os.makedirs(sim_dir)
         for die in range(DIES):
             os.link(f"{store}/die{die}", f"{sim_dir}/die{die}")
         options = (f"backend=sim,sim_dies={DIES},sim_vram={vram},"
                    f"sim_swap_us={swap_us},sim_dir={sim_dir},"
-                   f"sim_ctl={work}/ctl-{swap_us}")
+                   f"sim_ctl={work}/ctl-{tag}")
+        if extra:
+            options += f",{extra}"
+        self.ring = ring
         self.swap_us = swap_us
         self.sim_dir = sim_dir
         super().__init__(name, [binary, "-f", "-o", options,
-                                f"{work}/k80fs-{swap_us}"],
-                         f"{work}/k80fs-{swap_us}", log)
+                                f"{work}/k80fs-{tag}"],
+                         f"{work}/k80fs-{tag}", log)
         wait_for(f"tree of {name}", MOUNT_WAIT_S,
                  lambda: os.path.exists(self.path(DIES - 1)))
 
     def path(self, die):
         return os.path.join(self.folder, f"die{die}", "vram")
+
+    def pin(self, cpus):
+        # each ring has its CPU already, which is its client's
+        if not self.ring:
+            super().pin(cpus)
 
     def touch(self, die, mib):
         """read and rewrite the start of a die: its pages are then mapped, and

@@ -9,6 +9,7 @@
 #                of the stand-in libcuda, or real ones
 # K80_LIBCUDA    the folder of the stand-in (default: build/cuda); "real": the
 #                system's
+# K80FS_OPTIONS  options of every mount, such as io_uring,io_uring_q_depth=64
 # K80_TEST_BIN   the programs of this folder, built (default: build/mount)
 # K80_TEST_WORK  an empty folder for this script (default: a temporary one)
 # K80_BULK_MIB   most that one bulky copy moves; unset: as the script says
@@ -159,6 +160,7 @@ cuda_order() {
 # mount_at DIR [OPTIONS]: start the daemon there and register it for clean-up
 mount_at() {
 	local dir=$1 opts=${2:-}
+	opts+=${K80FS_OPTIONS:+${opts:+,}$K80FS_OPTIONS}
 	mkdir -p "$dir"
 	mounts+=("$dir")
 	"$K80FS" ${opts:+-o "$opts"} "$dir"
@@ -201,6 +203,27 @@ without_sim_options() {
 		*) printf ',%s' "$o" ;;
 		esac
 	done
+}
+
+# uring_on: whether this daemon and this kernel can use io_uring; it is switched
+# on in the kernel until the script ends, and WHY_NO_URING says what is missing
+URING_SWITCH=/sys/module/fuse/parameters/enable_uring
+uring_was_off=
+WHY_NO_URING=
+uring_on() {
+	if ! "$K80FS" --version | grep -q '^transport .*io_uring'; then
+		WHY_NO_URING=libfuse
+	elif [ ! -e "$URING_SWITCH" ]; then
+		WHY_NO_URING="the kernel has none"
+	elif [ "$(cat "$URING_SWITCH")" = Y ]; then
+		return 0
+	elif [ ! -w "$URING_SWITCH" ]; then
+		WHY_NO_URING="off in the kernel"
+	else
+		uring_was_off=1
+		echo Y >"$URING_SWITCH"
+	fi
+	[ -z "$WHY_NO_URING" ]
 }
 
 # daemon_pids DIR: the processes serving the mount at DIR
@@ -282,6 +305,7 @@ finish() {
 		umount -l "$dir"
 	done
 	wait
+	[ -z "$uring_was_off" ] || echo N >"$URING_SWITCH"
 	[ -z "$own_work" ] || rm -rf --one-file-system "$W"
 	exit "$rc"
 }

@@ -7,7 +7,8 @@ for h in -h --help; do
 	"$K80FS" $h >"$W/help" 2>"$W/err"
 	expect_equal "$(cat "$W/err")" "" "stderr of $h"
 	for word in backend= device= wait= timeslice= uid= gid= umask= ro cache \
-		allow_other sim_dies= sim_vram= sim_swap_us= sim_dir= -f -d; do
+		allow_other io_uring io_uring_q_depth= sim_dies= sim_vram= \
+		sim_swap_us= sim_dir= -f -d; do
 		grep -qF -- "$word" "$W/help" || fail "$h does not tell of $word"
 	done
 done

@@ -10,4 +10,4 @@ t "$v" r lseek,0,data:0 lseek,5000,data:5000 "lseek,0,hole:$CAP" \
 	"lseek,$((CAP - 1)),data:$((CAP - 1))" "lseek,$((CAP - 1)),hole:$CAP" \
 	"lseek,$CAP,data:ENXIO" "lseek,$CAP,hole:ENXIO" \
 	"lseek,$((CAP + 10)),data:ENXIO" "lseek,0,end:$CAP" lseek,12,set:12 \
-	"lseek,$((CAP / 3 * 2)),data:$((CAP / 3 * 2))"
+	"lseek,$((CAP * 2 / 3)),data:$((CAP * 2 / 3))"
