@@ -42,7 +42,7 @@ module_param(first_sbr, bool, 0444);
 MODULE_PARM_DESC(first_sbr, "reset a die's bus at its first acquire");
 static bool dry_run;
 module_param(dry_run, bool, 0444);
-MODULE_PARM_DESC(dry_run, "an acquire logs its config writes and makes none; a load makes its own");
+MODULE_PARM_DESC(dry_run, "acquires log their config writes and make none");
 static char *ids = "";
 module_param(ids, charp, 0444);
 MODULE_PARM_DESC(ids, "more dies: vvvv:dddd,...");
