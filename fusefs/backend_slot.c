@@ -11,6 +11,7 @@
 #include "barswap.h"
 #include "copy.h"
 #include "guard.h"
+#include "log.h"
 
 /*
  * Immutable after open but for @bound, the slot thread's, and the mappings
@@ -109,6 +110,21 @@ static int why_failed(struct backend *be, unsigned int die)
 	return -EAGAIN;
 }
 
+/* The mapping gave SIGBUS. */
+static int why_no_memory(struct backend *be, unsigned int die)
+{
+	struct slot *s = be->priv;
+	static atomic_flag is_said = ATOMIC_FLAG_INIT;
+	struct bs_info info;
+	int ret = why_failed(be, die);
+
+	if (ret == -EIO && !bs_die_info(s->ctx, (int)die, &info) && info.alive &&
+	    info.state == BS_STATE_ACTIVE && !atomic_flag_test_and_set(&is_said))
+		log_err("die=%u answers, but its memory does not; of a simulated die: is the disk full, under sim_dir or TMPDIR?",
+			die);
+	return ret;
+}
+
 /* The register read behind bs_check() pushes every posted write before it. */
 static int slot_sync(struct backend *be, unsigned int die)
 {
@@ -189,7 +205,7 @@ static int slot_read(struct backend *be, unsigned int die, uint64_t off,
 	const char *dev = s->vram[die] + off;
 	int ret = guard_copy(s->copy->from_dev, buf, dev, len, dev);
 
-	return ret ? why_failed(be, die) : slot_sync(be, die);
+	return ret ? why_no_memory(be, die) : slot_sync(be, die);
 }
 
 static int slot_write(struct backend *be, unsigned int die, uint64_t off,
@@ -199,7 +215,7 @@ static int slot_write(struct backend *be, unsigned int die, uint64_t off,
 	char *dev = s->vram[die] + off;
 	int ret = guard_copy(s->copy->to_dev, dev, buf, len, dev);
 
-	return ret ? why_failed(be, die) : slot_sync(be, die);
+	return ret ? why_no_memory(be, die) : slot_sync(be, die);
 }
 
 static void clear(void *dst, const void *src, size_t len)
@@ -218,7 +234,7 @@ static int slot_zero(struct backend *be, unsigned int die, uint64_t off,
 	if (ret != -EOPNOTSUPP)
 		return ret;
 	ret = guard_copy(clear, dev, NULL, len, dev);
-	return ret ? why_failed(be, die) : slot_sync(be, die);
+	return ret ? why_no_memory(be, die) : slot_sync(be, die);
 }
 
 static int slot_info(struct backend *be, unsigned int die, struct bs_info *info)

@@ -184,10 +184,12 @@ static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 
 static int prepare_zero(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 {
-	uint64_t size = run->call.fs->be.dies[die].vram_bytes;
+	const struct backend_die *d = &run->call.fs->be.dies[die];
+	uint64_t size = d->vram_bytes;
 	struct io *io = &run->call.io;
 
-	io->len = size;
+	/* all of it, the carve-out too */
+	io->len = d->len;
 	if (cmd->has_range) {
 		if (cmd->off > size || cmd->len > size - cmd->off)
 			return -EINVAL;

@@ -59,11 +59,24 @@ static struct fs_call *new_call(fuse_req_t req, enum io_op op, struct fs_file *f
 	return call;
 }
 
+/* Nothing of a die that was reset since, not even its end. */
+static bool refuse_stale(fuse_req_t req, const struct fs_file *f)
+{
+	struct fs *fs = fuse_req_userdata(req);
+
+	if (!io_is_stale(&fs->io, &f->io))
+		return false;
+	fuse_reply_err(req, ESTALE);
+	return true;
+}
+
 void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
 {
 	uint64_t at = (uint64_t)off;
 	struct fs_call *call;
 
+	if (refuse_stale(req, f))
+		return;
 	if (off < 0 || at >= f->io.len || !size) {
 		fuse_reply_buf(req, NULL, 0);
 		return;
@@ -83,6 +96,8 @@ void fs_vram_write(fuse_req_t req, struct fs_file *f, const char *buf,
 	uint64_t at = (uint64_t)off;
 	struct fs_call *call;
 
+	if (refuse_stale(req, f))
+		return;
 	if (off < 0 || at >= f->io.len) {
 		fuse_reply_err(req, ENOSPC);
 		return;
@@ -106,6 +121,8 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 	bool beyond = end > f->io.len;
 	struct fs_call *call;
 
+	if (refuse_stale(req, f))
+		return;
 	switch (mode) {
 	case 0:
 	case FALLOC_FL_KEEP_SIZE:
@@ -147,6 +164,8 @@ void fs_vram_copy(fuse_req_t req, struct fs_file *in, off_t off_in,
 	uint64_t from = (uint64_t)off_in, to = (uint64_t)off_out;
 	struct fs_call *call;
 
+	if (refuse_stale(req, in) || refuse_stale(req, out))
+		return;
 	if (off_in < 0 || from >= in->io.len || !len) {
 		fuse_reply_write(req, 0);
 		return;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,23 @@ static void on_libfuse_log(enum fuse_log_level level, const char *fmt, va_list a
 		log_warn("%s", line);
 	else
 		log_debug("%s", line);
+}
+
+/*
+ * Whatever is opened later must not become 0, 1 or 2, which leave_terminal()
+ * replaces.
+ */
+static int fill_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= 2);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
 }
 
 /* In the background nothing may write to whatever stderr was. */
@@ -89,8 +107,28 @@ static void *announce(void *arg)
 	return NULL;
 }
 
+static const char *sim_advice(int err)
+{
+	switch (err) {
+	case EINVAL:
+		return ": dies are 1 to 16, sizes whole pages of 4096 up to 1T, "
+		       "with a carve-out more than 512M, swap_us up to 100000000";
+	case EBUSY:
+		return ": another k80fs uses this sim_dir";
+	case ENOENT:
+	case ENOTDIR:
+	case EACCES:
+	case EROFS:
+		return ": look at sim_dir and sim_ctl, or at TMPDIR without them";
+	case ENOMEM:
+		return ": address space of all dies is needed (ulimit -v)";
+	default:
+		return "";
+	}
+}
+
 /* The simulator's options as they were given. */
-static void say_why_no_sim(const struct options *o, const char *why)
+static void say_why_no_sim(const struct options *o, int err)
 {
 	const char *part = strchr(o->device, ':');
 
@@ -102,7 +140,7 @@ static void say_why_no_sim(const struct options *o, const char *why)
 		fprintf(stderr, " sim_%.*s", len, part);
 		part = end;
 	}
-	fprintf(stderr, ": %s\n", why);
+	fprintf(stderr, ": %s%s\n", strerror(err), sim_advice(err));
 }
 
 /* One line: what could not be opened, and the ways on. */
@@ -116,11 +154,14 @@ static void say_why_no_backend(const struct fs *fs, int err)
 	else if (!strcmp(o->backend, "cuda"))
 		fprintf(stderr, "k80fs: cuda: %s\n", why);
 	else if (!strcmp(o->backend, "sim"))
-		say_why_no_sim(o, why);
+		say_why_no_sim(o, err);
 	else if (err == EACCES || err == EPERM)
 		fprintf(stderr,
 			"k80fs: %s: %s: run as root or as a member of group k80\n",
 			o->device, why);
+	else if (err == ENOTTY)
+		fprintf(stderr, "k80fs: %s: this is not the node of bar_swap\n",
+			o->device);
 	else if (err == EPROTO)
 		fprintf(stderr,
 			"k80fs: %s: the module is of another version; install the one that came with k80fs\n",
@@ -251,7 +292,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 
 	ret = engine_start(fs);
 	if (ret)
-		return EXIT_FAILURE;
+		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	ret = EXIT_FAILURE;
 	if (fs_uring_choose(fs, args))
 		goto out_engine;
@@ -299,7 +340,8 @@ static int wait_until_ready(int fd, pid_t child)
 		return EXIT_SUCCESS;
 	if (waitpid(child, &status, 0) == child && WIFEXITED(status))
 		return WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
-	fprintf(stderr, "k80fs: the daemon ended before the mount worked\n");
+	fprintf(stderr, "k80fs: the daemon ended before the mount worked: %s\n",
+		WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "unknown");
 	return EXIT_FAILURE;
 }
 
@@ -309,6 +351,10 @@ static int go_background(void)
 	int fds[2];
 	pid_t child;
 
+#ifdef SYS_close_range
+	/* a lock or a pipe of whoever started us is not ours to keep */
+	syscall(SYS_close_range, 3, ~0u, 0);
+#endif
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
 	child = fork();
@@ -340,6 +386,8 @@ int main(int argc, char **argv)
 	static struct fs fs;
 	int ret;
 
+	if (fill_standard_fds())
+		return EXIT_FAILURE;
 	ret = options_parse(&opts, &args);
 	if (ret) {
 		ret = EXIT_USAGE;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -73,9 +74,10 @@ static const struct fuse_opt specs[] = {
 	/* libfuse's and the kernel's */
 	FUSE_OPT_KEY("rw", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("ro", FUSE_OPT_KEY_KEEP),
-	FUSE_OPT_KEY("suid", FUSE_OPT_KEY_KEEP),
+	/* the tree has neither programs nor devices: never in force */
+	FUSE_OPT_KEY("suid", FUSE_OPT_KEY_DISCARD),
 	FUSE_OPT_KEY("nosuid", FUSE_OPT_KEY_KEEP),
-	FUSE_OPT_KEY("dev", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("dev", FUSE_OPT_KEY_DISCARD),
 	FUSE_OPT_KEY("nodev", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("exec", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("noexec", FUSE_OPT_KEY_KEEP),
@@ -84,10 +86,23 @@ static const struct fuse_opt specs[] = {
 	FUSE_OPT_KEY("sync", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("async", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("auto_unmount", FUSE_OPT_KEY_KEEP),
-	FUSE_OPT_KEY("fsname=", FUSE_OPT_KEY_KEEP),
-	FUSE_OPT_KEY("subtype=", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_END
 };
+
+/* The folder to mount on, or NULL with errno. */
+static char *resolve_mountpoint(const char *arg)
+{
+	char *path = realpath(arg, NULL);
+	struct statfs st;
+
+	/* a folder's attributes outlive its daemon in the kernel's cache */
+	if (path && statfs(path, &st) && errno == ENOTCONN) {
+		free(path);
+		errno = ENOTCONN;
+		return NULL;
+	}
+	return path;
+}
 
 static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 {
@@ -117,15 +132,16 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 			raw->bad = 1;
 			return 0;
 		}
-		o->mountpoint = realpath(arg, NULL);
+		o->mountpoint = resolve_mountpoint(arg);
 		if (!o->mountpoint && errno == ENOTCONN) {
 			fprintf(stderr,
 				"k80fs: %s: a dead mount is in the way; run: fusermount3 -uz %s\n",
 				arg, arg);
 			raw->bad = 1;
 		} else if (!o->mountpoint) {
-			fprintf(stderr, "k80fs: mount point %s: %s\n", arg,
-				strerror(errno));
+			fprintf(stderr, "k80fs: mount point %s: %s%s\n", arg,
+				strerror(errno),
+				errno == ENOENT ? " (mkdir it)" : "");
 			raw->bad = 1;
 		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
 			fprintf(stderr,
@@ -134,6 +150,9 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		}
 		return 0;
 	default:
+		/* as -o "$OPTIONS" is where there are none */
+		if (!*arg)
+			return 0;
 		fprintf(stderr,
 			"k80fs: unknown option '%s'; see k80fs --help\n", arg);
 		raw->bad = 1;
@@ -150,7 +169,10 @@ static int number(const char *name, const char *text, int base,
 	errno = 0;
 	*out = strtoul(text, &end, base);
 	if (*text < '0' || *text > '9' || *end || errno || *out > max) {
-		fprintf(stderr, "k80fs: bad value in -o %s=%s\n", name, text);
+		fprintf(stderr,
+			base == 8 ? "k80fs: bad value in -o %s=%s: 0 to %lo\n"
+				  : "k80fs: bad value in -o %s=%s: 0 to %lu\n",
+			name, text, max);
 		return -EINVAL;
 	}
 	return 0;
@@ -292,6 +314,24 @@ static int cuda_device(struct raw *raw)
 								     : 0;
 }
 
+/* The daemon works in "/": there a relative path names something else. */
+static int make_absolute(char **path)
+{
+	char *cwd, *full = NULL;
+
+	if (!*path || !**path || **path == '/')
+		return 0;
+	cwd = getcwd(NULL, 0);
+	if (!cwd || asprintf(&full, "%s/%s", cwd, *path) < 0)
+		full = NULL;
+	free(cwd);
+	if (!full)
+		return -ENOMEM;
+	free(*path);
+	*path = full;
+	return 0;
+}
+
 static int parse_compute(struct raw *raw)
 {
 	struct options *o = raw->o;
@@ -314,7 +354,8 @@ static int parse_backend(struct raw *raw)
 	bool is_sim, is_cuda;
 
 	o->backend = strdup(raw->backend ? raw->backend : "bar_swap");
-	if (!o->backend)
+	if (!o->backend || make_absolute(&raw->device) ||
+	    make_absolute(&raw->sim_dir) || make_absolute(&raw->sim_ctl))
 		return -ENOMEM;
 	is_sim = !strcmp(o->backend, "sim");
 	is_cuda = !strcmp(o->backend, "cuda");

@@ -70,7 +70,9 @@ static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 	bs_slot_take_out_locked(slot);
 	if (reset)
 		*reset = is_to_reset(to, flags);
-	if (!reset || !*reset)
+	if (reset && *reset)
+		ret = bs_chain_sweep(to);
+	else
 		ret = bs_chain_enable(to);
 	if (slot->active) {
 		to->is_fresh = false;
@@ -118,15 +120,20 @@ static int evict(struct bs_die *die, const struct bs_change *change)
 }
 
 /* The die is in already: has anybody touched it since? */
-static int reacquire(struct bs_die *die)
+static int reacquire(struct bs_die *die, u32 flags)
 {
+	unsigned int how = BS_HW_SIGNALS;
 	struct bs_change change = {};
 	int ret;
 
 	if (is_intact(die, &change))
 		return 0;
+	if (flags & BS_ACQUIRE_DRY_RUN)
+		return -EIO;
+	if (flags & BS_ACQUIRE_NOWAIT)
+		how |= BS_HW_NOWAIT;
 	/* A reset through sysfs under way looks the same: wait for it. */
-	ret = bs_hw_lock(die->slot, BIT(die->id), BS_HW_SIGNALS);
+	ret = bs_hw_lock(die->slot, BIT(die->id), how);
 	if (ret)
 		return ret;
 	if (die->dev.is_gone)
@@ -158,7 +165,7 @@ static int acquire(struct bs_die *die, u32 flags, bool *swapped)
 	if (ret)
 		return ret;
 	*swapped = READ_ONCE(slot->active) != die || flags & BS_ACQUIRE_FORCE_SBR;
-	ret = *swapped ? swap_round(die, flags, &reset) : reacquire(die);
+	ret = *swapped ? swap_round(die, flags, &reset) : reacquire(die, flags);
 	mutex_unlock(&slot->lock);
 	if (ret || !reset)
 		return ret;

@@ -28,6 +28,7 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
@@ -123,7 +124,7 @@ struct bs_chain {
  * @is_mappable: BAR1 shows its memory. map_lock
  * @is_virtual: BAR1 goes through the GPU's MMU. map_lock
  * @is_unusable: never to be touched. info_lock
- * @has_vram:  BAR1 shows its memory, as of the last acquire. info_lock
+ * @has_vram:  BAR1 showed its memory when last asked. info_lock
  * @info:      what BAR_SWAP_DIE_INFO tells. info_lock
  */
 struct bs_die {
@@ -217,6 +218,12 @@ struct bs_slot {
 	u64 event; /* raised at every change that poll tells. info_lock */
 	wait_queue_head_t poll_wq;
 };
+
+/* Bytes of a die that may be mapped: what users get and the carve-out. */
+static inline u64 bs_mapped_len(const struct bs_slot *slot)
+{
+	return PAGE_ALIGN(slot->region.usemem_len + slot->region.resmem_len);
+}
 
 /* Config writes on behalf of a die. */
 struct bs_cfg {
@@ -447,7 +454,7 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet);
  *
  * A die that is removed while it is in leaves its ports open and claimed; a
  * port may have refused to close; a rescan may have given a closed window
- * something.
+ * something. The place is held afterwards.
  *
  * Context: bs_hw_lock(), map_lock for write, no die in.
  * Return: 0; -EIO a port does not close: no other chain may be opened.
@@ -475,7 +482,7 @@ bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 /* Close both windows of a port; an error is added to @ret if that is 0. */
 void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret);
 
-/* Log every config write of a swap, from the snapshot. */
+/* Log every config write of a swap, from the snapshot; ten times in 5 s. */
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to);
 
 /* Decode off; BUS_MASTER stays if a driver is bound. */
@@ -533,8 +540,9 @@ void bs_reset_exit(struct bs_slot *slot); /* waits for one under way */
  *
  * Context: turn held, no lock.
  * Return: 0; -EIO the die did not come back; -EBUSY it was locked by others
- * for a second; -EINPROGRESS a signal: the reset goes on, and the turn is no
- * longer the caller's.
+ * for a second, or a driver has been bound; -ENODEV it was removed;
+ * -EINPROGRESS a signal: the reset goes on, and the turn is no longer the
+ * caller's.
  */
 int bs_reset_run(struct bs_die *die, bool counts);
 
@@ -567,7 +575,13 @@ bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted);
 /* Zap every user mapping of the die that is in. map_lock held for write. */
 void bs_slot_revoke_locked(struct bs_slot *slot);
 
-/* Take out whatever is in. Caller holds slot->lock; @how as bs_hw_lock(). */
+/**
+ * bs_slot_vacate() - take out whatever is in
+ * @how: BS_HW_*
+ *
+ * Context: slot->lock held.
+ * Return: 0; -EBUSY a driver is bound to it; as bs_hw_lock().
+ */
 int bs_slot_vacate(struct bs_slot *slot, unsigned int how);
 
 /* Vacate and put everything back, once. Caller holds slot->lock. */

@@ -4,6 +4,7 @@
  */
 #include <linux/io.h>
 #include <linux/ioport.h>
+#include <linux/ratelimit.h>
 
 #include "bs.h"
 
@@ -71,8 +72,7 @@ void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret)
 	if (c->is_dry)
 		return;
 	/* A port that answers nothing forwards nothing. */
-	if (!err || bs_cfg_read(&br->dev, PCI_VENDOR_ID) == ~0u)
-		br->is_open = false;
+	br->is_open = err && bs_cfg_read(&br->dev, PCI_VENDOR_ID) != ~0u;
 }
 
 static bool is_64bit(struct bs_die *die, int bar)
@@ -117,7 +117,8 @@ static int program(const struct bs_cfg *c)
 		pcibios_resource_to_bus(br->dev.pdev->bus, &pref, &room[1]);
 		w = bs_window_encode((struct bs_range){ mem.start, mem.end },
 				     (struct bs_range){ pref.start, pref.end });
-		br->is_open = !c->is_dry;
+		if (!c->is_dry)
+			br->is_open = true;
 		ret = bs_cfg_window(c, br, &w);
 	}
 	for (i = 0; i < BS_SLOT_BARS && !ret; i++) {
@@ -144,6 +145,15 @@ static void unprogram(const struct bs_cfg *c, int *ret)
 	*ret = *ret ?: err;
 }
 
+/* A rescan writes a window that it gives to a port that is not enabled. */
+static bool has_window(const struct bs_bridge *br)
+{
+	const struct resource *res = br->dev.pdev->resource;
+
+	return res[PCI_BRIDGE_MEM_WINDOW].parent ||
+	       res[PCI_BRIDGE_PREF_MEM_WINDOW].parent;
+}
+
 int bs_chain_sweep(struct bs_die *die)
 {
 	const struct bs_cfg c = { .die = die };
@@ -155,11 +165,12 @@ int bs_chain_sweep(struct bs_die *die)
 	lockdep_assert_held_write(&slot->map_lock);
 	list_for_each_entry(chain, &slot->chains, node) {
 		list_for_each_entry_reverse(br, &chain->bridges, node) {
-			if (br->is_open)
+			if (br->is_open || has_window(br))
 				bs_bridge_close(&c, br, &ret);
 		}
 	}
 	bs_blank_all(slot);
+	bs_hold_place(slot);
 	free_memtype(slot);
 	return ret;
 }
@@ -289,9 +300,14 @@ bool bs_die_was_reset(struct bs_die *die)
 
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)
 {
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
 	struct bs_cfg c = { .is_dry = true };
-	int ret;
+	int ret = 0;
 
+	/* All lines of a run or none. */
+	if (!__ratelimit(&limit))
+		return;
 	if (from) {
 		c.die = from;
 		unprogram(&c, &ret);

@@ -174,6 +174,7 @@ void bs_info_probed(struct bs_die *die, enum bs_bar1_mode mode, bool has_vram)
 		die->info.bar1_mode = mode;
 		bs_info_event_locked(die->slot);
 	}
+	refresh_locked(die);
 	spin_unlock(&die->slot->info_lock);
 }
 

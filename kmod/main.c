@@ -36,13 +36,13 @@ module_param(vram_bytes, ullong, 0444);
 MODULE_PARM_DESC(vram_bytes, "bytes of memory of a die");
 static unsigned long long resmem_bytes;
 module_param(resmem_bytes, ullong, 0444);
-MODULE_PARM_DESC(resmem_bytes, "bytes at its end that users do not get");
+MODULE_PARM_DESC(resmem_bytes, "bytes at its end that are a carve-out");
 static bool first_sbr = true;
 module_param(first_sbr, bool, 0444);
 MODULE_PARM_DESC(first_sbr, "reset a die's bus at its first acquire");
 static bool dry_run;
 module_param(dry_run, bool, 0444);
-MODULE_PARM_DESC(dry_run, "log what an acquire would write, write nothing");
+MODULE_PARM_DESC(dry_run, "acquires log their config writes and make none");
 static char *ids = "";
 module_param(ids, charp, 0444);
 MODULE_PARM_DESC(ids, "more dies: vvvv:dddd,...");
@@ -108,6 +108,17 @@ static int read_params(void)
 	return parse_ids();
 }
 
+/* Nobody will tell when the drivers of these dies leave. */
+static void forget_drivers(struct bs_chain *chain)
+{
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		if (slot->die[i]->chain == chain)
+			bs_notify_forget_driver(slot->die[i]);
+	}
+}
+
 /* Chains that the kernel itself uses are left alone from here on. */
 static void refuse_used(void)
 {
@@ -120,8 +131,10 @@ static void refuse_used(void)
 			bs_notify_found_driver(slot->die[i]);
 	}
 	list_for_each_entry(chain, &slot->chains, node) {
-		if (!chain->stranger[0] && bs_chain_is_in_use(slot, chain))
-			bs_chain_refuse(slot, chain);
+		if (chain->stranger[0] || !bs_chain_is_in_use(slot, chain))
+			continue;
+		bs_chain_refuse(slot, chain);
+		forget_drivers(chain);
 	}
 }
 
@@ -160,12 +173,12 @@ static void give_back(void)
 	mutex_unlock(&slot->lock);
 }
 
-static void forget_drivers(void)
+static void forget_all_drivers(void)
 {
-	u32 i;
+	struct bs_chain *chain;
 
-	for (i = 0; i < slot->n_dies; i++)
-		bs_notify_forget_driver(slot->die[i]);
+	list_for_each_entry(chain, &slot->chains, node)
+		forget_drivers(chain);
 }
 
 static int find_all(void)
@@ -227,7 +240,7 @@ out_regs:
 	iounmap(slot->regs);
 out_bus:
 	bs_notify_unregister_bus(slot);
-	forget_drivers();
+	forget_all_drivers();
 out_forget:
 	bs_forget(slot);
 	bs_reset_exit(slot);
@@ -247,7 +260,7 @@ static void __exit bar_swap_exit(void)
 	give_back();
 	iounmap(slot->regs);
 	bs_notify_unregister_bus(slot);
-	forget_drivers();
+	forget_all_drivers();
 	bs_forget(slot);
 	bs_mmap_exit(slot);
 	kfree(slot);

@@ -129,8 +129,7 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 	struct bs_client *client = file->private_data;
 	struct bs_slot *slot = client->slot;
 	unsigned long off = vma->vm_pgoff & DIE_PGMASK;
-	u64 pages = PAGE_ALIGN(slot->region.usemem_len +
-			       slot->region.resmem_len) >> PAGE_SHIFT;
+	u64 pages = bs_mapped_len(slot) >> PAGE_SHIFT;
 	struct bs_die *die;
 	int ret = 0;
 

@@ -99,7 +99,8 @@ static void removed(struct bs_slot *slot, struct pci_dev *pdev)
 	if (br)
 		br->dev.is_gone = true;
 	up_write(&slot->map_lock);
-	bs_lease_prune(slot);
+	if (die)
+		bs_lease_drop(slot, NULL, die);
 }
 
 /*
@@ -157,12 +158,20 @@ static void bind_locked(struct bs_die *die, const char *name)
 
 static void unbind_locked(struct bs_die *die)
 {
-	lockdep_assert_held_write(&die->slot->map_lock);
+	struct bs_slot *slot = die->slot;
+
+	lockdep_assert_held_write(&slot->map_lock);
 	if (!die->has_driver)
 		return;
 	die->has_driver = false;
 	drop_module_locked(die);
 	bs_info_driver(die, "");
+	if (slot->active != die || die->dev.is_gone)
+		return;
+	/* How the driver left BAR1 is not how it found it. */
+	bs_slot_revoke_locked(slot);
+	if (bs_regs_probe(die))
+		die->is_mappable = false;
 }
 
 static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,
@@ -240,6 +249,19 @@ void bs_notify_unregister_bus(struct bs_slot *slot)
 	bus_unregister_notifier(&pci_bus_type, &slot->bus_nb);
 }
 
+/* A driver's die is not to be moved under it, nor to sleep while it is out. */
+static bool has_driver(struct bs_slot *slot)
+{
+	u32 i;
+
+	lockdep_assert_held(&slot->lock);
+	for (i = 0; i < slot->n_dies; i++) {
+		if (READ_ONCE(slot->die[i]->has_driver))
+			return true;
+	}
+	return false;
+}
+
 /* The turn is kept from here to resume: nothing comes in meanwhile. */
 static int before_sleep(struct bs_slot *slot)
 {
@@ -253,9 +275,7 @@ static int before_sleep(struct bs_slot *slot)
 		return ret;
 	mutex_lock(&slot->lock);
 	slot->pm_has_turn = true;
-	if (slot->active && slot->active->has_driver)
-		ret = -EBUSY;
-	ret = ret ?: bs_slot_vacate(slot, 0);
+	ret = has_driver(slot) ? -EBUSY : bs_slot_vacate(slot, 0);
 	mutex_unlock(&slot->lock);
 	return ret;
 }
@@ -306,15 +326,10 @@ static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
 static int reboot_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
-	u32 i;
 
 	mutex_lock(&slot->lock);
-	for (i = 0; i < slot->n_dies; i++) {
-		if (slot->die[i]->has_driver)
-			goto out_unlock;
-	}
-	bs_slot_restore(slot);
-out_unlock:
+	if (!has_driver(slot))
+		bs_slot_restore(slot);
 	mutex_unlock(&slot->lock);
 	return NOTIFY_OK;
 }

@@ -40,9 +40,11 @@ const char *bs_die_misfit(struct bs_die *die)
 		if (size && addr + size - 1 > U32_MAX && type != BS_BAR_64BIT)
 			return "a BAR cannot hold its address in the slot";
 	}
+	if (die->bar_size[0] <= BS_REG_BAR1)
+		return "BAR0 is smaller than the registers that are read";
 	if (!(die->bar_type[1] & PCI_BASE_ADDRESS_MEM_PREFETCH))
 		return "BAR1 is not prefetchable";
-	if (die->bar_size[1] < slot->region.usemem_len)
+	if (die->bar_size[1] < bs_mapped_len(slot))
 		return "BAR1 is smaller than the memory";
 	return NULL;
 }

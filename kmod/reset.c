@@ -15,12 +15,17 @@
  * pci_reset_bus() tells pciehp that the link will go down; a bare secondary
  * bus reset would have the die removed under us.
  */
-static int reset_bus(struct pci_dev *pdev)
+static int reset_bus(struct bs_die *die, struct pci_dev *pdev)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(AGAIN_MS);
 	int ret;
 
 	do {
+		if (READ_ONCE(die->dev.is_gone))
+			return -ENODEV;
+		/* Who has the lock may be a driver that binds. */
+		if (bs_slot_has_driver(die, die))
+			return -EBUSY;
 		ret = pci_reset_bus(pdev);
 		if (ret != -EAGAIN)
 			return ret;
@@ -50,8 +55,10 @@ static int reset_locked(struct bs_die *die, bool counts)
 	lockdep_assert_held(&slot->lock);
 	if (!pdev)
 		return -ENODEV;
-	ret = reset_bus(pdev);
+	ret = reset_bus(die, pdev);
 	pci_dev_put(pdev);
+	if (ret == -ENODEV || ret == -EBUSY)
+		return ret;
 	if (ret == -EAGAIN) {
 		bs_die_error(die, "%s: bus reset: locked by others for 1 s",
 			     die->info.bdf);

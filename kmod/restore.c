@@ -147,6 +147,8 @@ void bs_blank_bridge(struct bs_bridge *br)
 			pci_err(br->dev.pdev, "%pR still holds %s %pR\n", res,
 				res->child->name ?: "?", res->child);
 			remove_resource(res);
+			/* They have another parent now. */
+			res->child = NULL;
 		} else if (res->parent) {
 			release_resource(res);
 		}

@@ -43,7 +43,7 @@ void bs_slot_revoke_locked(struct bs_slot *slot)
 	if (slot->active)
 		unmap_mapping_range(slot->inode->i_mapping,
 				    (loff_t)slot->active->id << BS_MMAP_DIE_SHIFT,
-				    PAGE_ALIGN(slot->region.usemem_len), 1);
+				    bs_mapped_len(slot), 1);
 }
 
 /* Programming starts here: no page table may outlive the die. */
@@ -99,12 +99,17 @@ int bs_slot_vacate(struct bs_slot *slot, unsigned int how)
 	ret = bs_hw_lock(slot, BIT(die->id), how);
 	if (ret)
 		return ret;
+	if (bs_slot_has_driver(die, die)) {
+		ret = -EBUSY;
+		goto out_unlock;
+	}
 	bs_slot_lock_map(slot);
 	bs_slot_take_out_locked(slot);
 	bs_slot_unlock_map(slot);
-	bs_hw_unlock(slot, BIT(die->id));
 	bs_lease_prune(slot);
-	return 0;
+out_unlock:
+	bs_hw_unlock(slot, BIT(die->id));
+	return ret;
 }
 
 int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait)
@@ -124,8 +129,7 @@ int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait)
 	mutex_lock(&slot->lock);
 	if (slot->active != die)
 		ret = 0;
-	else if (bs_lease_is_foreign(slot, client, die) ||
-		 bs_slot_has_driver(die, die))
+	else if (bs_lease_is_foreign(slot, client, die))
 		ret = -EBUSY;
 	else
 		ret = bs_slot_vacate(slot, BS_HW_SIGNALS |

@@ -112,6 +112,12 @@ void bs_lease_take(struct bs_client *client, struct bs_die *die)
 	lease.pid = get_pid(task_tgid(current));
 	get_task_comm(lease.comm, current);
 	spin_lock(&slot->info_lock);
+	/* Removed since it came in: nobody would end the lease. */
+	if (slot->shown != die->id) {
+		spin_unlock(&slot->info_lock);
+		put_pid(lease.pid);
+		return;
+	}
 	/* With the turn in hand there is no lease but perhaps our own. */
 	old = slot->lease.pid;
 	is_new = slot->lease.owner != client || slot->lease.die != die;

@@ -40,7 +40,11 @@ step() {
 		printf 'ok %s (%d)\n' "$name" "$all"
 	else
 		printf 'not ok %s (%d of %d)\n' "$name" "$bad" "$all"
-		tail -n 40 "$log" | sed 's/^/  | /'
+		{
+			grep -aE '^not ok|^FAILED|:[FE]:|ERROR: ' "$log" |
+				head -n 20
+			tail -n 30 "$log"
+		} | sed 's/^/  | /'
 	fi
 }
 

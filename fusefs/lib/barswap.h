@@ -180,7 +180,7 @@ enum bs_mode {
  * @bar1_mode:    enum bs_mode as of the last acquire
  * @alive:        answered when last asked
  * @leased:       some process leases it; @leased_here: this context does
- * @waiters:      processes waiting for a lease to end
+ * @waiters:      calls of any process waiting for a lease or a swap to end
  * @holder_pid:   who leases it, or 0; @holder_comm: its name
  * @bdf:          PCI address, "0000:03:00.0"
  * @vendor:       PCI ids, also @device, @subvendor, @subdevice

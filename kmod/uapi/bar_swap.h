@@ -53,13 +53,18 @@ struct bs_query_info {
  *
  * The die that was in is taken out first and every user mapping of it gives
  * SIGBUS. Waits, interruptibly and first come first served, while another
- * open file leases the die that is in. A failure leaves the slot vacant,
- * except EBUSY, EINVAL, ENODEV, EPERM and EINTR, which change nothing.
+ * open file leases the die that is in. A lease ends with the last close of its
+ * open file, which a mapping keeps open. A failure leaves the slot vacant,
+ * except EBUSY, EINVAL, ENODEV, EPERM and EINTR, which change nothing unless a
+ * reset was due and had begun: the slot is vacant then. A dry run changes
+ * nothing whatever it returns; of many in a row not all are logged.
  *
  * Errors: EBUSY a driver is bound to a die involved, the chain is unusable,
- * or leased by another and NOWAIT; EINVAL unknown flag; ENODEV no such die or
- * removed; EIO the die or a bridge does not answer as written; EINTR a signal
- * (a reset under way goes on); EPERM FORCE or FORCE_SBR without CAP_SYS_RAWIO.
+ * leased by another and NOWAIT or FORCE_SBR, somebody else's turn and NOWAIT,
+ * or a die is locked by others (for 75 s; at once with NOWAIT); EINVAL unknown
+ * flag; ENODEV no such die or removed; EIO the die or a bridge does not answer
+ * as written; EINTR a signal (a reset under way goes on); EPERM FORCE or
+ * FORCE_SBR without CAP_SYS_RAWIO.
  */
 struct bs_acquire_req {
 	__u32 die_id;
@@ -76,7 +81,10 @@ struct bs_acquire_req {
  * @flags:  must be 0
  *
  * BAR_SWAP_RELEASE takes the die out; 0 with nothing done if it is not in.
- * EBUSY: another open file leases it.
+ * Waits for its turn as ACQUIRE does, but not for a lease to end. A failure
+ * changes nothing. Errors: EBUSY another open file leases it, a driver is bound
+ * to it, it is locked by others for 75 s, or O_NONBLOCK and it would wait;
+ * EINVAL flags; ENODEV no such die or removed; EINTR a signal.
  * BAR_SWAP_UNLEASE ends this open file's lease and leaves the die in the
  * slot; 0 if there was none.
  */
@@ -120,14 +128,15 @@ enum bs_bar1_mode {
  * @die_id:       in
  * @state:        enum bs_die_state
  * @flags:        BS_DIE_F_*
- * @bar1_mode:    enum bs_bar1_mode, as of the last acquire
+ * @bar1_mode:    enum bs_bar1_mode, as of the last acquire, or of when a
+ *                driver left the die while it was in
  * @vendor:       PCI ids (@device, @subvendor, @subdevice)
  * @bdf:          "0000:03:00.0"
  * @bar0_addr:    where the BAR is, or would be, in the slot
  *                (@bar1_addr, @bar3_addr)
  * @bar0_size:    bytes (@bar1_size, @bar3_size)
- * @vram_bytes:   usable memory: what may be mapped
- * @resmem_bytes: carve-out behind it, 0 if none is configured
+ * @vram_bytes:   usable memory
+ * @resmem_bytes: carve-out behind it, 0 if none is configured; may be mapped too
  * @generation:   raised whenever the contents of the memory were lost: every
  *                reset but that of a first acquire, re-adoption, resume
  * @resets:       bus resets made, the first included
@@ -135,7 +144,8 @@ enum bs_bar1_mode {
  * @swaps_in:     times programmed into the slot
  * @swaps_out:    times taken out of it
  * @last_swap_ns: what the last ACQUIRE that programmed it took
- * @waiters:      ACQUIREs of any die now waiting for a lease to end
+ * @waiters:      calls, of any die, now waiting for their turn: most for a
+ *                lease to end, some for another's swap
  * @holder_pid:   who leases it, or 0
  * @holder_comm:  its name
  * @driver:       kernel driver bound to it, or empty

@@ -13,7 +13,9 @@ generation=$(status 0 generation)
 sim reset 0
 expect_equal "$(status 0 generation)" $((generation + 1)) "generation"
 t fd:5 - pread,0,1:ESTALE pwrite,0,1,1:ESTALE fallocate,punch,0,1:ESTALE \
-	fsync:ESTALE "size:$CAP"
+	fallocate,zero,0,1:ESTALE fallocate,keep,0,1:ESTALE \
+	"fallocate,punch,$CAP,1:ESTALE" "pread,$CAP,1:ESTALE" \
+	"pwrite,$CAP,1,1:ESTALE" fsync:ESTALE "size:$CAP"
 exec 5>&-
 t "$(die 0)/vram" rw pwrite,0,4096,2 same,0,4096,2
 t fd:6 - same,0,4096,7

@@ -231,6 +231,41 @@ static void unlease_gives_up(void)
 	close(a);
 }
 
+static void write_1(const char *path)
+{
+	int at = open(path, O_WRONLY);
+
+	if (at < 0 || write(at, "1", 1) != 1)
+		err(2, "%s", path);
+	close(at);
+}
+
+/* The slot reads as vacant during a reset; the lease goes on. */
+static void removal_elsewhere_ends_no_lease(void)
+{
+	int a = bs_open(), status;
+	struct bs_die_info info;
+	uint64_t resets;
+	pid_t pid;
+
+	must(bs_acquire(a, 0, BS_ACQUIRE_LEASE), "lease");
+	must(bs_info(fd, 0, &info), "info");
+	resets = info.resets;
+	pid = fork();
+	if (!pid)
+		_exit(bs_acquire(a, 0, BS_ACQUIRE_FORCE_SBR) ? 2 : 0);
+	while (bs_active(fd) == 0)
+		sleep_ms(10);
+	write_1("/sys/bus/pci/devices/0000:0c:00.0/remove");
+	must(bs_info(fd, 0, &info), "info");
+	say_is(info.resets, resets, "a die is removed during another's reset");
+	waitpid(pid, &status, 0);
+	say_is(status, 0, "the reset goes well");
+	say_is(leased(0), 1, "the lease of the die that was reset goes on");
+	write_1("/sys/bus/pci/rescan");
+	close(a);
+}
+
 int main(void)
 {
 	fd = bs_open();
@@ -241,5 +276,6 @@ int main(void)
 	first_come_is_first_served();
 	lease_outlives_dup_and_fork();
 	unlease_gives_up();
+	removal_elsewhere_ends_no_lease();
 	return say_status();
 }

@@ -4,6 +4,14 @@
 # time: 60
 d0=${DIES[0]}
 mods=$BUILD/mod-$(uname -r)
+
+# everything but sleep itself
+suspend()
+{
+	echo freezer >/sys/power/pm_test && echo freeze >/sys/power/state
+}
+
+echo 1 >/sys/module/suspend/parameters/pm_test_delay
 snapshot before
 [ -e /sys/bus/pci/drivers/pci-stub ] ||
 	check "pci-stub is to be had" insmod /run/mod/pci-stub.ko
@@ -12,6 +20,8 @@ check "loads" load
 
 check "pci-stub binds to an idle die" bind "$d0" pci-stub
 check_is "info names the driver" "$(bs info 0 driver)" pci-stub
+check_like "no suspend with a driver that may find its die out" \
+	"$(suspend 2>&1)" 'busy'
 check_is "acquire of it is EBUSY" "$(bs acquire 0)" EBUSY
 check_is "other dies can be acquired" "$(bs acquire 3)" ok
 check_is "with FORCE it can" "$(bs acquire 0 force)" ok
@@ -55,6 +65,26 @@ else
 	echo "ok its region is given back"
 fi
 
+check "another binds to the active die" bind "$d0" pci-stub
+ctl 0 virtual >/dev/null
+check_is "BAR1 was physical" "$(bs info 0 bar1_mode)" physical
+check "it leaves BAR1 virtual" unbind "$d0"
+check_is "as info says" "$(bs info 0 bar1_mode)" virtual
+check_is "an ordinary user may not map it" \
+	"$(as_group 65534 "$G/bs" get 0 0)" EPERM
+check "another binds to the active die" bind "$d0" pci-stub
+ctl 0 heal >/dev/null
+ctl 0 uninit >/dev/null
+check "it leaves without memory" unbind "$d0"
+check_is "as info says" "$(bs info 0 state)" no_vram
+check_is "BAR1 is physical again" "$(bs info 0 bar1_mode)" physical
+check_is "what is not there cannot be mapped" "$(bs get 0 0)" EIO
+ctl 0 heal >/dev/null
+gen=$(bs info 0 generation)
+check "suspend without a driver" suspend
+check_is "vacates the slot" "$(bs query)" none
+check_is "and loses the memory" "$(bs info 0 generation)" $((gen + 1))
+
 check "unloads" unload
 rmmod rigdrv
 snapshot after
@@ -71,3 +101,16 @@ check "enable of the active die works" sh -c "echo 1 >$SYS/$d0/enable"
 echo 0 >"$SYS/$d0/enable"
 check "it still works" six_work
 check "unloads" unload
+
+# an enabled device with a driver is in use by the kernel; decode goes off
+# again, for BAR1 at 0 reaches over the slot
+echo 1 >"$SYS/$d0/enable"
+"$G/pcicfg" "$d0" 4 2 0
+check "a driver binds to an enabled die" bind "$d0" pci-stub
+check "loads" load
+check_is "the die is unusable" "$(bs info 0 state)" unusable
+check_like "last_error names the driver" "$(bs info 0 last_error)" pci-stub
+check_is "another card works" "$(bs acquire 3)" ok
+check "the driver leaves" unbind "$d0"
+check "unloads" unload
+echo 0 >"$SYS/$d0/enable"

@@ -18,6 +18,21 @@ check_like "and the decode bit" "$log" "${DIES[3]}.*dry run.*COMMAND"
 # what it said is what it does
 grep -oE '0000:[0-9a-f:.]+: dry run: .*<- 0x[0-9a-f]+' <<<"$log" >"$TMPDIR/said"
 echo "# $(wc -l <"$TMPDIR/said") writes"
+# the ports they share stay open, which must not be forgotten
+quiet 3
+check_is "a dry acquire of die 0's sibling succeeds" "$(bs acquire 1 dry)" ok
+loud 3
+echo 1 >"$SYS/${DIES[0]}/remove"
+check_is "die 0 is removed" "$(bs query)" none
+check_is "a die of another card comes in" "$(bs acquire 4)" ok
+echo 1 >/sys/bus/pci/rescan
+check_is "die 0 is back" "$(bs acquire 0)" ok
+echo "RIG: dry runs" >/dev/kmsg
+for _ in {1..30}; do
+	bs acquire 5 dry >/dev/null
+done
+n=$(dmesg | sed '0,/RIG: dry runs$/d' | grep -c "${DIES[5]}.*dry run: BAR3 ")
+check_is "of 30 at once some are logged ($n), not all" $((n > 0 && n < 30)) 1
 check "unloads" unload
 
 echo "RIG: dry load" >/dev/kmsg

@@ -115,6 +115,8 @@ healed "" reset
 
 bs acquire 3 >/dev/null
 "$G/pcicfg" "${DIES[3]}" 18 4 8
+check_is "BAR1 moved by others: a dry run finds it" "$(bs acquire 3 dry)" EIO
+check_is "BAR1 moved by others: and changes nothing" "$(bs query)" 3
 check_is "BAR1 moved by others: noticed at the next acquire" \
 	"$(bs acquire 3)" EIO
 check_like "BAR1 moved by others: last_error has the register" \
@@ -123,6 +125,17 @@ recovers 3 "BAR1 moved by others"
 check_is "BAR1 moved by others: the next acquire works" "$(bs acquire 3)" ok
 
 check "all six work" six_work
+check "unloads" unload
+snapshot after
+check "everything is as before" same before after
+
+# the memory window of a port, before anything of ours is in it
+insmod "$BUILD/mod-$(uname -r)/rigcfg.ko" bus=6 devfn=$((0x80)) reg=$((0x20))
+check "loads with a port that does not close" load
+check_is "stuck port: its die is unusable" "$(bs info 3 state)" unusable
+check_is "stuck port: no other chain is opened" "$(bs acquire 0)" EIO
+rmmod rigcfg
+check_is "stuck port: once it closes another works" "$(bs acquire 0)" ok
 check "unloads" unload
 snapshot after
 check "everything is as before" same before after

@@ -41,3 +41,20 @@ check "the stranger works" rng_works
 "$G/pcicfg" dump 256 "${card0[@]}" >"$TMPDIR/card0.after"
 check "its card was never touched" \
 	diff "$TMPDIR/card0.before" "$TMPDIR/card0.after"
+
+# it is away at load and comes and goes while we are there
+port=0000:02:11.0
+echo 1 >"$SYS/$port/remove"
+check "loads without it" load
+for die in 0 2; do
+	check_is "die $die works" "$(bs acquire $die)" ok
+	iomem[die]=$(cat /proc/iomem)
+done
+echo 1 >/sys/bus/pci/rescan
+check "the stranger is there" [ -e "$SYS/$port" ]
+check_is "a die of another card comes in" "$(bs acquire 4)" ok
+echo 1 >"$SYS/$port/remove"
+check_is "the stranger is gone and die 0 comes in" "$(bs acquire 0)" ok
+check_is "with nothing of the stranger in its windows" "$(cat /proc/iomem)" \
+	"${iomem[0]}"
+check "unloads" unload

@@ -20,6 +20,8 @@ check_is "the last bytes are where the host sees them" \
 	"$(ctl 2 peek 4ffffffd 3)" "ok $(printf end | xxd -p)"
 check_is "a read of them" "$(tail -c 3 "$m/die2/resmem")" end
 check "unmounts" fusermount3 -u "$m"
+bs release "$(bs query)" >/dev/null
+"$G/stale" resmem
 await 5 unload
 if load vram_bytes=0x500000000 resmem_bytes=0x180000000; then
 	echo "not ok a memory larger than BAR1 is refused"
