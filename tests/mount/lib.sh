@@ -53,6 +53,11 @@ need_sim() {
 	[ "$K80FS_BACKEND" = sim ] || skip "needs the simulator: $*"
 }
 
+# need_small_dies WHY: in a VM copies of whole dies take too long
+need_small_dies() {
+	[ "$K80FS_BACKEND" != bar_swap ] || skip "needs small dies: $*"
+}
+
 # need_slot WHY: the script is about dies that take turns
 need_slot() {
 	[ "$K80FS_BACKEND" != cuda ] || skip "needs a slot: $*"

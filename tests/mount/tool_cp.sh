@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cp of a dense file, from a die and to a die, GNU and busybox, cat and mv
 . "$(dirname "$0")/lib.sh"
-need_sim "dies small enough to be copied whole"
+need_small_dies "dies small enough to be copied whole"
 VRAM=64M mount_sim
 
 random_file "$W/in" "$CAP"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rsync --inplace to and from a die
 . "$(dirname "$0")/lib.sh"
-need_sim "a die small enough to be synchronised"
+need_small_dies "a die small enough to be synchronised"
 need_cmd rsync
 VRAM=32M mount_sim
 v=$(die 0)/vram

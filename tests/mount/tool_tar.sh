@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tar -S of a die: all of it, and back
 . "$(dirname "$0")/lib.sh"
-need_sim "a die small enough to be archived"
+need_small_dies "a die small enough to be archived"
 need_cmd tar
 VRAM=32M mount_sim
 v=$(die 0)/vram

@@ -3,7 +3,7 @@
 # cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 32 MiB
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
-need_sim "a die small enough to be copied whole"
+need_sim "swaps of a die small enough to be copied whole"
 VRAM=256M mount_sim
 a=$(die 0)/vram b=$(die 1)/vram
 

@@ -4,7 +4,7 @@
 # cat; small blocks, and still right
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
-need_sim "dies small enough to be copied whole"
+need_small_dies "dies small enough to be copied whole"
 VRAM=24M mount_sim sim_swap_us=100
 
 random_file "$W/in" "$CAP"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # dd if=/dev/zero of=vram stops with "No space left" after the exact capacity
 . "$(dirname "$0")/lib.sh"
-need_sim "a die small enough to be filled"
+need_small_dies "a die small enough to be filled"
 VRAM=70M mount_sim
 v=$(die 0)/vram
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cat, dd, busybox and python read to the end and stop there
 . "$(dirname "$0")/lib.sh"
-need_sim "a die small enough to be read whole six times"
+need_small_dies "a die small enough to be read whole six times"
 VRAM=64M mount_sim
 v=$(die 0)/vram
 
