@@ -3,7 +3,7 @@
 # What was found at load is back after unload, always.
 # time: 150
 # 50 reloads with swaps, then 3 with the resets of a first acquire
-reloads=$(often 50 20)
+reloads=$(often 50 10)
 config 4096 >"$TMPDIR/full.before"
 snapshot before
 bad=0

@@ -3,7 +3,7 @@
 # Six dies with different data, four processes, random turns with leases.
 # time: 240
 check "loads" load
-"$G/swaps" "$(often 1000 300)" 4 "$(date +%s)"
+"$G/swaps" "$(often 1000 150)" 4 "$(date +%s)"
 # the host's side of the memory
 for die in 0 1 2 3 4 5; do
 	bs acquire $die >/dev/null
