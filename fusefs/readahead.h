@@ -40,10 +40,12 @@ struct readahead_pool {
  * @next:   where a sequential reader goes on
  * @streak: sequential reads in a row that had to wait for a swap
  * @buf:    READAHEAD_LEN bytes, NULL when there is none
+ * @is_filling: somebody copies into @buf
+ * @lent:   reads that are being answered from @buf
  */
 struct readahead {
-	pthread_mutex_t lock; /* guards all below; a request only ever tries
-			       * it, and holds it while it answers from @buf */
+	pthread_mutex_t lock; /* guards all below; never held across a copy */
+	pthread_cond_t unused; /* neither filling nor lent any more */
 	uint64_t next;
 	unsigned int streak;
 	char *buf;
@@ -51,11 +53,13 @@ struct readahead {
 	uint64_t len;
 	uint64_t version;
 	uint64_t filled_at;
+	bool is_filling;
+	unsigned int lent;
 };
 
 void readahead_init(struct readahead *ra);
 
-/** readahead_free() - give the buffer back */
+/** readahead_free() - give the buffer back, once no answer needs it */
 void readahead_free(struct readahead *ra, struct readahead_pool *pool);
 
 /** readahead_touch() - the contents of @die change: before and after it */
@@ -70,7 +74,7 @@ const void *readahead_get(struct readahead *ra, struct readahead_pool *pool,
 			  unsigned int die, uint64_t off, size_t len,
 			  uint64_t now);
 
-/** readahead_put() - after readahead_get(), by the same thread */
+/** readahead_put() - the bytes of readahead_get() are not needed any more */
 void readahead_put(struct readahead *ra);
 
 /**

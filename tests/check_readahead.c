@@ -283,6 +283,40 @@ START_TEST(change_during_the_fill_ends_it)
 }
 END_TEST
 
+static _Atomic bool is_freed;
+
+static void *free_it(void *arg)
+{
+	(void)arg;
+	readahead_free(&ra, &pool);
+	is_freed = true;
+	return NULL;
+}
+
+START_TEST(lent_bytes_stay_until_they_are_given_back)
+{
+	const char *lent;
+	pthread_t closer;
+
+	fill(0);
+	lent = readahead_get(&ra, &pool, DIE, 512, 1024, now_ns());
+	ck_assert_ptr_nonnull(lent);
+	/* too old by now, which a second reader finds out; and a new fill */
+	readahead_touch(&pool, DIE);
+	ck_assert(!get(0, 1));
+	fill(16 * MIB);
+	ck_assert_int_eq(lent[0], byte_at(512));
+	ck_assert_int_eq(pthread_create(&closer, NULL, free_it, NULL), 0);
+	support_nap();
+	ck_assert(!is_freed);
+	ck_assert_int_eq(lent[512], byte_at(1024));
+	readahead_put(&ra);
+	pthread_join(closer, NULL);
+	ck_assert_uint_eq(pool.in_use, 0);
+	readahead_init(&ra);
+}
+END_TEST
+
 START_TEST(memory_for_all_files_is_limited)
 {
 	struct readahead many[READAHEAD_MAX + 2];
@@ -362,6 +396,7 @@ Suite *readahead_suite(void)
 	tcase_add_test(end, change_of_the_die_ends_it_and_of_another_does_not);
 	tcase_add_loop_test(end, change_during_the_fill_ends_it, 1, 4);
 	tcase_add_test(end, memory_for_all_files_is_limited);
+	tcase_add_test(end, lent_bytes_stay_until_they_are_given_back);
 	suite_add_tcase(suite, end);
 	return suite;
 }
