@@ -126,17 +126,10 @@ static void on_log(void *arg, unsigned int die, const char *line)
 	struct compute *c = arg;
 	struct compute_die *d = &c->dies[die];
 	char text[OWNER_LINE_LEN + 64];
-	struct timespec ts;
-	struct tm tm;
-	size_t len;
+	size_t len = owner_stamp(text, sizeof(text), line);
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	gmtime_r(&ts.tv_sec, &tm);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	len += (size_t)snprintf(text + len, sizeof(text) - len, ".%06ldZ %s\n",
-				ts.tv_nsec / 1000, line);
 	pthread_mutex_lock(&d->lock);
-	log_append_locked(d, text, MIN(len, sizeof(text) - 1));
+	log_append_locked(d, text, len);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the scheduler's two files share: sched.c is what callers see,
- * sched_thread.c decides and swaps.
+ * What the scheduler's three files share: sched.c is what callers see,
+ * sched_thread.c decides, sched_slot.c swaps.
  */
 #ifndef K80FS_SCHED_PRIV_H
 #define K80FS_SCHED_PRIV_H
@@ -119,6 +119,8 @@ void sched_clock_locked(struct sched *s, uint64_t now) REQUIRES(s->lock);
 
 /* sched_thread.c */
 void *sched_thread(void *arg);
+
+/* sched_slot.c */
 void *sched_slot_thread(void *arg);
 
 #endif /* K80FS_SCHED_PRIV_H */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "owner.h"
@@ -30,19 +29,8 @@ static int log_fd = STDOUT_FILENO;
 static void say(const char *line)
 {
 	char text[2 * OWNER_LINE_LEN + 64];
-	struct timespec ts;
-	struct tm tm;
-	size_t len;
+	size_t len = owner_stamp(text, sizeof(text), line);
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	gmtime_r(&ts.tv_sec, &tm);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	len += (size_t)snprintf(text + len, sizeof(text) - len, ".%06ldZ %s\n",
-				ts.tv_nsec / 1000, line);
-	if (len >= sizeof(text)) {
-		len = sizeof(text) - 1;
-		text[len - 1] = '\n';
-	}
 	if (write(log_fd, text, len) < 0)
 		return;
 }

@@ -216,4 +216,12 @@ void owner_view(struct owner *o, unsigned int die, struct owner_view *view);
  */
 void owner_list(struct owner *o, unsigned int die, char *buf, size_t len);
 
+/**
+ * owner_stamp() - a line of a log: UTC to the microsecond, then @line
+ * @text: out: ends in a newline, cut at @size
+ *
+ * Return: its length.
+ */
+size_t owner_stamp(char *text, size_t size, const char *line);
+
 #endif /* OWNER_OWNER_H */
