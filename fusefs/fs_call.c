@@ -103,6 +103,7 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 	call->ino = 0;
 	call->is_armed = false;
 	io_init(&call->io, &call->fs->io, op, file);
+	call->io.req.pid = fuse_req_ctx(req)->pid;
 	call->io.park = call_park;
 	call->io.answer = call_answer;
 	return call;

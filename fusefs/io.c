@@ -101,10 +101,19 @@ static int late_error(struct io *io, struct io_file *f)
 	return atomic_exchange(&f->lost, lost) == lost ? 0 : -EIO;
 }
 
+/* Whether writes that were answered failed: since the file was told last; for
+ * a ctl command, since it came. */
+static int sync_result(struct io *io)
+{
+	if (io->file)
+		return late_error(io, io->file);
+	return backend_lost(io->eng->be, io->die) == io->lost ? 0 : -EIO;
+}
+
 static int step_sync(struct io *io)
 {
 	int ret = backend_sync(io->eng->be, io->die);
-	int late = io->file ? late_error(io, io->file) : 0;
+	int late = sync_result(io);
 
 	return ret ? ret : late;
 }
@@ -118,6 +127,9 @@ static int step_write(struct io *io)
 	ret = late_error(io, f);
 	if (ret)
 		return ret;
+	if (!io->was_parked)
+		behind_passed(&eng->behind, &f->behind, die_off(f, io->off),
+			      io->len);
 	mark_written(f);
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_write(eng->be, io->die, die_off(f, io->off), io->data,
@@ -188,8 +200,19 @@ static void stage_drop(struct io *io)
 	io->stage = NULL;
 }
 
+void io_start(struct io_engine *eng)
+{
+	behind_init(&eng->behind, eng->be, eng->sched, eng->pool);
+}
+
+uint64_t io_settle(struct io_engine *eng, uint64_t patience_ns)
+{
+	return behind_settle(&eng->behind, patience_ns);
+}
+
 void io_stop(struct io_engine *eng)
 {
+	behind_free(&eng->behind);
 	if (eng->stage)
 		munmap(eng->stage, IO_COPY_MAX);
 	eng->stage = NULL;
@@ -309,6 +332,31 @@ static int io_turn(struct io *io)
 	return ret;
 }
 
+/* A write that would wait may be answered now and made later; else -EAGAIN. */
+static int write_behind(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	bool is_taken;
+	int ret;
+
+	if (f->sync)
+		return -EAGAIN;
+	ret = late_error(io, f);
+	if (ret)
+		return ret;
+	mark_written(f);
+	readahead_touch(&eng->ra, io->die);
+	is_taken = behind_write(&eng->behind, &f->behind, io->die,
+				f->generation, die_off(f, io->off), io->data,
+				io->len, io->req.pid);
+	readahead_touch(&eng->ra, io->die);
+	if (!is_taken)
+		return -EAGAIN;
+	io->done = io->len;
+	return 0;
+}
+
 /* Steps until the end, or until the next one must wait. */
 static void io_run(struct io *io)
 {
@@ -321,6 +369,11 @@ static void io_run(struct io *io)
 		}
 		io->req.die = (int)io->die;
 		ret = sched_try(io->eng->sched, &io->req);
+		if (ret == -EAGAIN && io->op == IO_WRITE) {
+			ret = write_behind(io);
+			if (ret != -EAGAIN)
+				break;
+		}
 		if (ret == -EAGAIN) {
 			ret = io->park ? io->park(io) : 0;
 			if (ret)
@@ -329,10 +382,12 @@ static void io_run(struct io *io)
 			sched_park(io->eng->sched, &io->req);
 			return;
 		}
-		if (ret == SCHED_NOTHING || io->op == IO_SLOT) {
-			ret = ret < 0 ? ret : 0;
+		if (ret == SCHED_NOTHING) {
+			ret = sync_result(io);
 			break;
 		}
+		if (io->op == IO_SLOT)
+			break;
 		if (!ret)
 			ret = io_turn(io);
 	} while (ret == STEP_MORE);
@@ -345,7 +400,9 @@ static void io_work(struct pool_work *work)
 	struct io *io = container_of(work, struct io, work);
 	int ret = 0;
 
-	if (io->op != IO_SLOT && io->req.result != SCHED_NOTHING)
+	if (io->req.result == SCHED_NOTHING)
+		ret = sync_result(io);
+	else if (io->op != IO_SLOT)
 		ret = io_turn(io);
 	if (ret == STEP_MORE)
 		io_run(io);
@@ -391,6 +448,10 @@ void io_submit(struct io *io)
 	}
 	if (answer_from_memory(io))
 		return;
+	io->lost = backend_lost(io->eng->be, io->die);
+	/* a die that is out has nothing to wait for but this */
+	if (io->op == IO_SYNC && behind_waits(&io->eng->behind, io->die))
+		io->req.op = SCHED_IO;
 	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
 			policy_is_small(io->len);
 	io_run(io);

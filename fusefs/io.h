@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "backend.h"
+#include "behind.h"
 #include "pool.h"
 #include "readahead.h"
 #include "sched.h"
@@ -29,6 +30,7 @@
  * struct io_engine - what every transfer needs
  * @is_staging: a copy between dies uses @stage now
  * @stage:     IO_COPY_MAX bytes, kept between copies; whoever set @is_staging
+ * @behind:    see io_start()
  * @zero_done: progress of a `zero` of each die; @zero_total: 0 for none
  */
 struct io_engine {
@@ -41,6 +43,7 @@ struct io_engine {
 	_Atomic uint64_t zero_done[BACKEND_MAX_DIES];
 	_Atomic uint64_t zero_total[BACKEND_MAX_DIES];
 	struct readahead_pool ra;
+	struct behind behind;
 };
 
 /**
@@ -70,6 +73,7 @@ struct io_file {
 	_Atomic uint64_t lost;
 	void *reader;
 	struct readahead ra;
+	struct behind_stream behind;
 };
 
 enum io_op {
@@ -125,7 +129,19 @@ struct io {
 	bool has_large_stage;
 	bool was_parked;
 	unsigned int taken; /* times the die was taken out under a step */
+	uint64_t lost; /* backend_lost() when it came */
 };
+
+/** io_start() - once @be, @sched and @pool are there */
+void io_start(struct io_engine *eng);
+
+/**
+ * io_settle() - before the scheduler is stopped: have the dies get what was
+ * written behind
+ * @patience_ns: at most so long
+ * Return: bytes that did not reach their dies.
+ */
+uint64_t io_settle(struct io_engine *eng, uint64_t patience_ns);
 
 /** io_stop() - after the last answer: free what is kept between requests */
 void io_stop(struct io_engine *eng);

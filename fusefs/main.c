@@ -22,6 +22,9 @@
 
 /* copies are bound by memory, not by cores: enough to hide one that stalls */
 #define COPY_THREADS 4
+/* for what was written behind, if another process leases the slot: as long as
+ * a service manager waits before it kills, with some to spare */
+#define SETTLE_NS (20 * NSEC_PER_SEC)
 
 /* written to by the daemon when the mount works, read by who started it */
 static int ready_fd = -1;
@@ -250,6 +253,7 @@ static int engine_start(struct fs *fs)
 	ret = compute_open(fs);
 	if (ret)
 		goto out_sched;
+	io_start(&fs->io);
 	return 0;
 
 out_sched:
@@ -273,6 +277,9 @@ static void engine_stop(struct fs *fs)
 
 	compute_stop(fs->compute);
 	fs_uring_leave(fs);
+	for (unsigned int die = 0; die < fs->be.n_dies; die++)
+		sched_unpin(fs->io.sched, die);
+	io_settle(&fs->io, SETTLE_NS);
 	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.pool);
 	fs_uring_stop(fs);

@@ -55,8 +55,26 @@ void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small)
 {
 	note_arrival(p, die, now);
 	p->dies[die].small_waiting += small;
-	if (!p->dies[die].waiting++)
+	if (p->dies[die].waiting++ == p->dies[die].lazy_waiting)
 		p->dies[die].waiting_since = now;
+}
+
+void policy_wait_lazily(struct policy *p, unsigned int die, uint64_t now)
+{
+	struct policy_die *d = &p->dies[die];
+
+	d->is_eager = false;
+	if (!d->waiting++)
+		d->waiting_since = now;
+	if (!d->lazy_waiting++)
+		d->lazy_until = now + at_least(POLICY_LAZY_SWAPS * p->swap_ns,
+					       POLICY_MIN_LAZY_NS);
+}
+
+void policy_unwait_lazily(struct policy *p, unsigned int die)
+{
+	p->dies[die].lazy_waiting--;
+	p->dies[die].waiting--;
 }
 
 void policy_unwait(struct policy *p, unsigned int die, bool small)
@@ -65,13 +83,19 @@ void policy_unwait(struct policy *p, unsigned int die, bool small)
 	p->dies[die].waiting--;
 }
 
+static bool counts(const struct policy_die *d, uint64_t now)
+{
+	return d->waiting > d->lazy_waiting ||
+	       (d->lazy_waiting && now >= d->lazy_until);
+}
+
 /* The waiting die whose oldest request came first; -1 if none waits. */
-static int longest_waiting(const struct policy *p, int except)
+static int longest_waiting(const struct policy *p, int except, uint64_t now)
 {
 	int best = -1;
 
 	for (int die = 0; die < POLICY_MAX_DIES; die++) {
-		if (die == except || !p->dies[die].waiting)
+		if (die == except || !counts(&p->dies[die], now))
 			continue;
 		if (best < 0 ||
 		    p->dies[die].waiting_since < p->dies[best].waiting_since)
@@ -80,9 +104,23 @@ static int longest_waiting(const struct policy *p, int except)
 	return best;
 }
 
-bool policy_others_wait(const struct policy *p)
+bool policy_others_wait(const struct policy *p, uint64_t now)
 {
-	return longest_waiting(p, p->active) >= 0;
+	return longest_waiting(p, p->active, now) >= 0;
+}
+
+/* When the first lazy die counts, of those that do not yet. */
+static uint64_t lazy_end(const struct policy *p, uint64_t now)
+{
+	uint64_t end = POLICY_NEVER;
+
+	for (int die = 0; die < POLICY_MAX_DIES; die++) {
+		const struct policy_die *d = &p->dies[die];
+
+		if (d->waiting && !counts(d, now))
+			end = MIN(end, d->lazy_until);
+	}
+	return end;
 }
 
 bool policy_done(struct policy *p, unsigned int die, uint64_t now)
@@ -93,7 +131,7 @@ bool policy_done(struct policy *p, unsigned int die, uint64_t now)
 	d->last_done = now;
 	if (!is_idle || p->draining)
 		return is_idle;
-	return (p->visit_from >= 0 || !d->is_eager) && policy_others_wait(p);
+	return (p->visit_from >= 0 || !d->is_eager) && policy_others_wait(p, now);
 }
 
 /* The die that may interrupt: its oldest request came first, all are small. */
@@ -114,22 +152,22 @@ static int visitor(const struct policy *p)
 }
 
 /* Who comes after the active die, which has nothing more to run. */
-static int successor(const struct policy *p)
+static int successor(const struct policy *p, uint64_t now)
 {
 	if (p->visit_to >= 0)
 		return p->visit_to;
-	if (p->visit_from >= 0 && p->dies[p->visit_from].waiting)
+	if (p->visit_from >= 0 && counts(&p->dies[p->visit_from], now))
 		return p->visit_from;
-	return longest_waiting(p, p->active);
+	return longest_waiting(p, p->active, now);
 }
 
 /* The active die has nothing more to run. */
-static struct policy_step switch_away(struct policy *p)
+static struct policy_step switch_away(struct policy *p, uint64_t now)
 {
 	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
 
 	if (p->evict == POLICY_STAY)
-		step.die = successor(p);
+		step.die = successor(p, now);
 	else
 		step.die = p->active;
 	if (p->evict == POLICY_OUT)
@@ -163,7 +201,10 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 		struct policy_step step = keep;
 
 		/* a held die that was lost comes back, asked for or not */
-		step.die = p->only >= 0 ? p->only : longest_waiting(p, -1);
+		step.die = p->only >= 0 ? p->only : longest_waiting(p, -1, now);
+		/* with nothing else to do, even what could wait */
+		if (step.die < 0)
+			step.die = longest_waiting(p, -1, POLICY_NEVER);
 		if (step.die < 0)
 			return keep;
 		step.action = POLICY_SWAP;
@@ -176,10 +217,11 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 		p->draining = false;
 		p->visit_to = -1;
 	}
-	if (!p->evict && (p->held || !policy_others_wait(p))) {
+	if (!p->evict && (p->held || !policy_others_wait(p, now))) {
 		/* whoever made it drain has left */
 		p->draining = false;
 		p->visit_to = -1;
+		keep.wake = p->held ? POLICY_NEVER : lazy_end(p, now);
 		return keep;
 	}
 	if (!p->evict && !p->draining && now < p->slice_end) {
@@ -199,7 +241,7 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 	keep.wake = POLICY_NEVER;
 	if (d->running)
 		return keep;
-	return switch_away(p);
+	return switch_away(p, now);
 }
 
 /* Median of the last costs: one swap that was held up says nothing. */

@@ -11,11 +11,15 @@
  * period even with nothing to do, because a synchronous reader is about to ask
  * again (without it batching gains nothing). Whether that is so is judged by
  * its last request: a die whose clients took longer than the grace to ask again
- * gives way as soon as it has nothing to do.
+ * gives way as soon as it has nothing to do, and so does one whose last client
+ * now waits for another die.
  *
  * A die whose waiting requests are all small may interrupt a slice: a visit.
  * Visits are some swaps apart and end as soon as the small requests are done;
  * the interrupted die then gets the rest of its slice.
+ *
+ * What only has to get to its die some time, written behind, is lazy: the die
+ * counts as waiting after a while, or as soon as anything else of it waits.
  *
  * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + the
  * longest request + swap).
@@ -38,6 +42,9 @@
 /* a visit costs two swaps: 15 swaps apart, that is 12 % of the slot */
 #define POLICY_VISIT_SWAPS  15
 #define POLICY_MIN_VISIT_NS 5000000ULL
+/* there and back for six dies costs 6 % of the slot */
+#define POLICY_LAZY_SWAPS  200
+#define POLICY_MIN_LAZY_NS 50000000ULL
 /* the estimate of a swap is the median of so many */
 #define POLICY_COSTS 8
 /* A reset inside a swap (a second and more) is no measure of the next one. */
@@ -86,9 +93,11 @@ struct policy {
 	uint64_t visit_next;
 	struct policy_die {
 		uint32_t waiting; /* parked requests */
+		uint32_t lazy_waiting; /* the lazy ones of them */
+		uint64_t lazy_until; /* when those count, too */
 		uint32_t small_waiting; /* the small ones of them */
 		uint32_t running; /* requests that keep it in */
-		uint64_t waiting_since; /* oldest turn not yet given */
+		uint64_t waiting_since; /* oldest turn not yet given, or lazy */
 		uint64_t last_done;
 		bool is_eager; /* the last request came within the grace */
 	} dies[POLICY_MAX_DIES];
@@ -147,11 +156,29 @@ bool policy_done(struct policy *p, unsigned int die, uint64_t now);
 /** policy_wait() - a request of @die was parked */
 void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small);
 
+/** policy_wait_lazily() - the same of one that can wait */
+void policy_wait_lazily(struct policy *p, unsigned int die, uint64_t now);
+
+/** policy_hurry() - the lazy ones of @die count from now on */
+static inline void policy_hurry(struct policy *p, unsigned int die)
+{
+	p->dies[die].lazy_until = 0;
+}
+
+/** policy_unwait_lazily() - one of those was answered or started */
+void policy_unwait_lazily(struct policy *p, unsigned int die);
+
 /** policy_unwait() - a parked request was answered or started */
 void policy_unwait(struct policy *p, unsigned int die, bool small);
 
-/** policy_others_wait() - whether a die that is not active waits */
-bool policy_others_wait(const struct policy *p);
+/** policy_leave() - whoever asked @die last is busy elsewhere: no grace */
+static inline void policy_leave(struct policy *p, unsigned int die)
+{
+	p->dies[die].is_eager = false;
+}
+
+/** policy_others_wait() - whether a die that is not active waits, and counts */
+bool policy_others_wait(const struct policy *p, uint64_t now);
 
 /**
  * policy_next() - what to do now; may begin a drain

@@ -141,8 +141,9 @@ int sched_try(struct sched *s, struct sched_req *req)
 		sched_note_locked(s, req, ret);
 	} else if (policy_may_run(&s->policy, (unsigned int)req->die) &&
 		   !s->suspect[req->die]) {
-		if (req->op == SCHED_IO) {
+		if (req->op == SCHED_IO && !s->flushes[req->die]) {
 			policy_run(&s->policy, (unsigned int)req->die, now);
+			s->client[req->die] = req->pid;
 			ret = 0;
 		} else if (req->op == SCHED_PIN || req->op == SCHED_LEASE) {
 			sched_take_hold_locked(s, req);
@@ -154,6 +155,17 @@ int sched_try(struct sched *s, struct sched_req *req)
 					     req->op != SCHED_SYNC)))
 		s->changed(s->arg);
 	return ret;
+}
+
+/* A client that waits for one die will not ask the one that is in. */
+static void leave_active_locked(struct sched *s, const struct sched_req *req)
+	REQUIRES(s->lock)
+{
+	int active = s->policy.active;
+
+	if (req->pid && active >= 0 && active != req->die &&
+	    s->client[active] == req->pid)
+		policy_leave(&s->policy, (unsigned int)active);
 }
 
 void sched_park(struct sched *s, struct sched_req *req)
@@ -173,11 +185,66 @@ void sched_park(struct sched *s, struct sched_req *req)
 	} else {
 		list_add(&s->parked[req->die], req);
 		policy_wait(&s->policy, (unsigned int)req->die, now, req->small);
+		leave_active_locked(s, req);
 	}
 	if (atomic_load(&req->interrupted))
 		atomic_store(&s->interrupts, true);
 	sched_leave(&s->lock);
 	sched_wake(s);
+}
+
+bool sched_flush(struct sched *s, struct sched_req *req, bool again)
+{
+	bool may, is_stopping;
+	unsigned int die = (unsigned int)req->die;
+
+	sched_take(&s->lock);
+	is_stopping = s->is_stopping;
+	may = again || (s->policy.active != req->die &&
+			s->policy.swapping_to != req->die &&
+			!sched_blocks_locked(s, req->die) && !is_stopping);
+	if (may && !is_stopping) {
+		s->flushes[die]++;
+		list_add(&s->parked[die], req);
+		policy_wait_lazily(&s->policy, die, now_ns());
+	}
+	sched_leave(&s->lock);
+	if (!may)
+		return false;
+	if (is_stopping)
+		req->resume(req, -ENODEV);
+	else
+		sched_wake(s);
+	return true;
+}
+
+void sched_hurry(struct sched *s, unsigned int die)
+{
+	sched_take(&s->lock);
+	policy_hurry(&s->policy, die);
+	sched_leave(&s->lock);
+	sched_wake(s);
+}
+
+void sched_flushed(struct sched *s, unsigned int die)
+{
+	sched_take(&s->lock);
+	if (!--s->flushes[die])
+		s->flush_ended = true;
+	policy_done(&s->policy, die, now_ns());
+	sched_leave(&s->lock);
+	sched_wake(s);
+}
+
+bool sched_alternates(struct sched *s, pid_t pid, unsigned int die)
+{
+	bool found = false;
+
+	sched_take(&s->lock);
+	for (unsigned int other = 0; pid && other < s->be->n_dies; other++)
+		found = found || (other != die && s->client[other] == pid);
+	sched_leave(&s->lock);
+	return found;
 }
 
 void sched_put(struct sched *s, unsigned int die)
@@ -264,7 +331,8 @@ void sched_view(struct sched *s, unsigned int die, struct sched_view *view)
 	view->hold = "none";
 	view->holder[0] = '\0';
 	sched_take(&s->lock);
-	view->waiters = s->policy.dies[die].waiting;
+	view->waiters = s->policy.dies[die].waiting -
+			s->policy.dies[die].lazy_waiting;
 	view->note_count = s->note_counts[die];
 	memcpy(view->note, s->notes[die], SCHED_NOTE_LEN);
 	if (s->hold_die == (int)die) {

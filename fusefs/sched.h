@@ -27,6 +27,7 @@ enum sched_op {
 	SCHED_LEASE, /* the same until sched_drop() */
 	SCHED_RELEASE, /* take it out, ends its pin and leases */
 	SCHED_RESET, /* put it in with a secondary bus reset first */
+	SCHED_FLUSH, /* see sched_flush() */
 };
 
 #define SCHED_NOTHING  1
@@ -53,7 +54,7 @@ struct sched_hold {
  * @nowait:  -EBUSY instead of waiting for another's hold to end
  * @gives_way: -EXDEV instead of waiting for another's hold to end
  * @wait_ns: how long a hold of another die may block it
- * @pid:     who asks, for PIN and LEASE; @comm: its name
+ * @pid:     who asks, 0 if not known; @comm: its name, for PIN and LEASE
  * @hold:    LEASE: where the lease is kept
  * @resume:  called once for a parked request, without locks, from the
  *           scheduler's thread: must not wait. 0: as sched_try() giving 0
@@ -118,6 +119,31 @@ int sched_try(struct sched *s, struct sched_req *req);
  * Its results: 0, SCHED_NOTHING, -EBUSY, -EXDEV, -ETIMEDOUT (a hold outlasted
  * @wait_ns), -EINTR, -ENODEV, and what backend_bind() says. */
 void sched_park(struct sched *s, struct sched_req *req);
+
+/**
+ * sched_flush() - park a FLUSH, which runs before all else of its die
+ * @again:  it was resumed, and failed with -EAGAIN
+ *
+ * It is in no hurry: its die gets a turn for it after a while, see
+ * POLICY_LAZY_SWAPS, or with the next request that waits for that die.
+ *
+ * Until sched_flushed() no IO request of that die starts, whether it came
+ * earlier or later. A FLUSH waits as long as it takes, and resume() gets 0 or
+ * why the die cannot be put in.
+ *
+ * Return: false, with nothing done, if not @again and the die is in, or about
+ * to be, or kept out by a hold.
+ */
+bool sched_flush(struct sched *s, struct sched_req *req, bool again);
+
+/** sched_hurry() - a parked FLUSH of @die is to have its turn like any other */
+void sched_hurry(struct sched *s, unsigned int die);
+
+/** sched_flushed() - a FLUSH that was resumed with 0 has ended */
+void sched_flushed(struct sched *s, unsigned int die);
+
+/** sched_alternates() - whether the last request of @pid was for another die */
+bool sched_alternates(struct sched *s, pid_t pid, unsigned int die);
 
 /** sched_put() - an IO or SYNC request has finished its copy */
 void sched_put(struct sched *s, unsigned int die);

@@ -52,6 +52,9 @@ struct sched {
 	struct policy policy;
 	struct req_list parked[POLICY_MAX_DIES]; /* need their die in */
 	struct req_list control; /* RELEASE and SYNC */
+	unsigned int flushes[POLICY_MAX_DIES]; /* parked or running */
+	bool flush_ended; /* the active die's requests may start now */
+	pid_t client[POLICY_MAX_DIES]; /* of the last IO request */
 	bool suspect[POLICY_MAX_DIES];
 	bool is_stopping;
 	bool is_changed;

@@ -12,6 +12,14 @@
 typedef bool (*sift_fn)(struct sched *s, struct sched_req *req, void *arg,
 			int *result);
 
+static void unwait_flush_locked(struct sched *s, const struct sched_req *req)
+	REQUIRES(s->lock)
+{
+	policy_unwait_lazily(&s->policy, (unsigned int)req->die);
+	if (req->result)
+		s->flushes[req->die]--;
+}
+
 /* Moves what @fn picks from @from to @to. */
 static void sift_locked(struct sched *s, struct req_list *from,
 			struct req_list *to, sift_fn fn, void *arg)
@@ -27,7 +35,9 @@ static void sift_locked(struct sched *s, struct req_list *from,
 			continue;
 		}
 		*p = req->next;
-		if (from != &s->control)
+		if (req->op == SCHED_FLUSH)
+			unwait_flush_locked(s, req);
+		else if (from != &s->control)
 			policy_unwait(&s->policy, (unsigned int)req->die,
 				      req->small);
 		list_add(to, req);
@@ -68,7 +78,7 @@ static bool pick_expired(struct sched *s, struct sched_req *req, void *arg,
 	uint64_t clock = *(const uint64_t *)arg;
 
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC ||
-	    !sched_blocks_locked(s, req->die))
+	    req->op == SCHED_FLUSH || !sched_blocks_locked(s, req->die))
 		return false;
 	if (req->gives_way) {
 		*result = -EXDEV;
@@ -90,6 +100,12 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 	*result = 0;
 	switch (req->op) {
 	case SCHED_IO:
+		if (s->flushes[req->die])
+			return false;
+		s->client[req->die] = req->pid;
+		policy_start(&s->policy, (unsigned int)req->die);
+		return true;
+	case SCHED_FLUSH:
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
 	case SCHED_PIN:
@@ -302,7 +318,8 @@ static uint64_t next_deadline_locked(struct sched *s, uint64_t now)
 			continue;
 		for (const struct sched_req *r = s->parked[die].head; r;
 		     r = r->next)
-			first = MIN(first, r->deadline);
+			if (r->op != SCHED_FLUSH)
+				first = MIN(first, r->deadline);
 	}
 	if (first == POLICY_NEVER)
 		return first;
@@ -334,6 +351,11 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 	}
 	sift_locked(s, &s->control, out, pick_control, NULL);
 	begin_release_locked(s);
+	/* They waited for their die, then for the flush: the end of its slice
+	 * must not send them away a second time. */
+	if (s->flush_ended && p->active >= 0 && p->evict == POLICY_STAY)
+		sift_locked(s, &s->parked[p->active], out, pick_ready, NULL);
+	s->flush_ended = false;
 
 	if (p->active >= 0 && p->evict == POLICY_STAY &&
 	    p->dies[p->active].waiting &&

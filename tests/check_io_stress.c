@@ -28,6 +28,7 @@ struct worker {
 	uint64_t region;
 	unsigned char model[FIXTURE_DIES][REGION];
 	unsigned char buf[REGION];
+	uint64_t next[FIXTURE_DIES]; /* where its last write ended */
 	struct io io;
 	sem_t answered;
 	ssize_t result;
@@ -103,7 +104,12 @@ static void one_transfer(struct worker *w)
 	ssize_t ret;
 
 	io_init(&w->io, &fixture_eng, op, f);
+	w->io.req.pid = 1 + (pid_t)(w - workers);
 	if (op == IO_WRITE) {
+		/* most of them in a row, which may be written behind */
+		if (support_random(&w->seed, 4) && w->next[die] < REGION - len)
+			off = w->next[die];
+		w->next[die] = off + len;
 		memset(w->buf, (int)support_random(&w->seed, 256), len);
 		w->io.data = w->buf;
 	}
@@ -220,6 +226,7 @@ START_TEST(random_requests_get_one_answer_each_and_the_right_bytes)
 			is_over = true;
 		pthread_join(workers[i].thread, NULL);
 	}
+	ck_assert_uint_eq(io_settle(&fixture_eng, 20 * NSEC_PER_SEC), 0);
 	ck_assert_int_eq(call_slot(SCHED_RELEASE, 0), 0);
 	for (unsigned int i = 0; i < WORKERS; i++) {
 		struct worker *w = &workers[i];

@@ -7,7 +7,7 @@ START_TEST(init_leaves_a_vacant_slot_that_nobody_wants)
 {
 	ck_assert_int_eq(p.active, -1);
 	ck_assert_int_eq(p.swapping_to, -1);
-	ck_assert(!policy_others_wait(&p));
+	ck_assert(!policy_others_wait(&p, 0));
 	for (unsigned int die = 0; die < POLICY_MAX_DIES; die++)
 		ck_assert(!policy_may_run(&p, die));
 	assert_keeps(POLICY_NEVER);
@@ -17,7 +17,7 @@ END_TEST
 START_TEST(vacant_slot_goes_to_whoever_waits_at_once)
 {
 	policy_wait(&p, 15, now, false);
-	ck_assert(policy_others_wait(&p));
+	ck_assert(policy_others_wait(&p, now));
 	assert_swaps_to(15);
 	/* not twice, and nothing runs before it is in */
 	assert_keeps(POLICY_NEVER);

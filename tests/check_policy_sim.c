@@ -159,15 +159,15 @@ static void assert_sane(void)
 	if (sim.p.active < 0) {
 		support_assert(running == 0);
 		/* a vacant slot that somebody waits for is being filled */
-		support_assert(!policy_others_wait(&sim.p));
+		support_assert(!policy_others_wait(&sim.p, sim.now));
 		return;
 	}
 	/* never two dies at once */
 	support_assert(running == sim.p.dies[sim.p.active].running);
-	if (!policy_others_wait(&sim.p) && !sim.p.evict)
+	if (!policy_others_wait(&sim.p, sim.now) && !sim.p.evict)
 		support_assert(policy_may_run(&sim.p, (unsigned int)sim.p.active));
 	/* somebody waits and nothing runs: it ends without any other event */
-	if (policy_others_wait(&sim.p) && !sim.p.held && !running)
+	if (policy_others_wait(&sim.p, sim.now) && !sim.p.held && !running)
 		support_assert(sim.wake != POLICY_NEVER);
 }
 
@@ -411,7 +411,7 @@ static void random_event(void)
 		model.running[die]--;
 		is_due = policy_done(&sim.p, die, sim.now);
 		support_assert(!(is_due && model.running[die]));
-		if (!policy_others_wait(&sim.p) || sim.p.draining)
+		if (!policy_others_wait(&sim.p, sim.now) || sim.p.draining)
 			support_assert(is_due ==
 				       (!model.running[die] && sim.p.draining));
 		break;

@@ -133,6 +133,23 @@ START_TEST(die_gives_way_when_idle_for_longer_than_grace)
 }
 END_TEST
 
+START_TEST(die_whose_client_waits_for_another_gives_way_at_once)
+{
+	struct ask *other = ask_new(SCHED_IO, 1);
+
+	fake_set_cost(4 * MS);
+	occupy_die_0();
+	put(0);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	put(0);
+	other->req.pid = 4711 + 1;
+	ask_submit(other);
+	/* the clock stands still */
+	ck_assert_int_eq(ask_wait(other), 0);
+	put(1);
+}
+END_TEST
+
 START_TEST(die_whose_client_does_not_ask_again_gives_way_at_once)
 {
 	struct ask *other;
@@ -308,6 +325,8 @@ Suite *sched_suite(void)
 	tcase_add_test(turn, die_in_use_keeps_the_slot_for_its_slice);
 	tcase_add_test(turn, swap_waits_for_the_copy_that_runs_however_long);
 	tcase_add_test(turn, die_gives_way_when_idle_for_longer_than_grace);
+	tcase_add_test(turn,
+		       die_whose_client_waits_for_another_gives_way_at_once);
 	tcase_add_test(turn,
 		       die_whose_client_does_not_ask_again_gives_way_at_once);
 	tcase_add_test(turn, slice_set_by_hand_counts_from_the_next_swap);

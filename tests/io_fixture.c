@@ -45,6 +45,7 @@ void io_fixture_setup(void)
 	fixture_eng.pool = pool_start(COPY_THREADS);
 	ck_assert_ptr_nonnull(fixture_eng.pool);
 	ck_assert_int_eq(sched_start(&fixture_eng.sched, &be, NULL, NULL), 0);
+	io_start(&fixture_eng);
 	for (unsigned int die = 0; die < FIXTURE_DIES; die++)
 		file_open(&fixture_files[die], die);
 }

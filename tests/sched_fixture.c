@@ -64,7 +64,8 @@ struct ask *ask_new(enum sched_op op, int die)
 	a->req.op = op;
 	a->req.die = die;
 	a->req.wait_ns = 5 * NSEC_PER_SEC;
-	a->req.pid = 4711;
+	/* each die's transfers have a client of their own */
+	a->req.pid = 4711 + (op == SCHED_IO ? die + 1 : 0);
 	strcpy(a->req.comm, "tester");
 	a->req.hold = &a->hold;
 	a->req.resume = on_resume;

@@ -12,6 +12,7 @@
 #define SUITES(X)      \
 	X(backend)     \
 	X(barswap)     \
+	X(behind)      \
 	X(bind)        \
 	X(compute_ctl) \
 	X(copy)        \
@@ -39,6 +40,7 @@
 	X(repl)        \
 	X(sched)       \
 	X(sched_control) \
+	X(sched_flush) \
 	X(sched_hold)  \
 	X(sched_slot)  \
 	X(sched_wait)  \

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The scheduler: a FLUSH runs before all else of its die. */
+#include <errno.h>
+
+#include "sched_fixture.h"
+#include "suites.h"
+
+#define MS NSEC_PER_MSEC
+
+static struct ask *flush_start(int die)
+{
+	struct ask *a = ask_new(SCHED_FLUSH, die);
+
+	ck_assert(sched_flush(fixture_sched, &a->req, false));
+	return a;
+}
+
+static bool is_refused(int die)
+{
+	struct ask *a = ask_new(SCHED_FLUSH, die);
+	bool done = sched_flush(fixture_sched, &a->req, false);
+
+	a->n_answers = 1; /* nothing was to be answered */
+	return !done;
+}
+
+START_TEST(flush_brings_its_die_in)
+{
+	struct ask *a = flush_start(1);
+
+	ck_assert_int_eq(ask_wait(a), 0);
+	ck_assert_int_eq(fake_bound(), 1);
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_run(SCHED_IO, 1), 0);
+}
+END_TEST
+
+START_TEST(flush_of_a_die_that_is_in_or_coming_is_refused)
+{
+	struct ask *a;
+
+	fake_hold(FAKE_BIND);
+	a = ask_start(SCHED_IO, 1);
+	support_wait_until(fake_n_held(FAKE_BIND));
+	ck_assert(is_refused(1));
+	fake_let_go(FAKE_BIND);
+	ck_assert_int_eq(ask_wait(a), 0);
+	ck_assert(is_refused(1));
+	sched_put(fixture_sched, 1);
+}
+END_TEST
+
+START_TEST(flush_of_a_die_that_a_hold_keeps_out_is_refused)
+{
+	struct ask *flush;
+
+	ck_assert_int_eq(ask_run(SCHED_PIN, 0), 0);
+	ck_assert(is_refused(1));
+	sched_unpin(fixture_sched, 0);
+	flush = flush_start(1);
+	sched_hurry(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	sched_flushed(fixture_sched, 1);
+}
+END_TEST
+
+START_TEST(flush_is_lazy_while_another_die_is_used)
+{
+	struct ask *flush;
+
+	ck_assert_int_eq(ask_run(SCHED_IO, 0), 0);
+	flush = flush_start(1);
+	fixture_advance(49 * MS);
+	ck_assert(ask_is_open(flush));
+	if (_i == 0)
+		fixture_advance(MS);
+	else if (_i == 1)
+		sched_hurry(fixture_sched, 1);
+	else
+		ask_start(SCHED_ACQUIRE, 1);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	sched_flushed(fixture_sched, 1);
+}
+END_TEST
+
+/* Earlier and later ones; and none is sent away when the slice ends first. */
+START_TEST(other_requests_of_the_die_wait_for_the_flush)
+{
+	struct ask *before, *flush, *after, *other;
+
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	before = ask_start(SCHED_IO, 1);
+	flush = flush_start(1);
+	sched_put(fixture_sched, 0);
+	fixture_advance(10 * MS);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	after = ask_start(SCHED_IO, 1);
+	fixture_settle();
+	ck_assert(ask_is_open(before));
+	ck_assert(ask_is_open(after));
+	/* its slice is over while it is flushed */
+	other = ask_start(SCHED_IO, 2);
+	fixture_advance(1000 * MS);
+	ck_assert(ask_is_open(before));
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(before), 0);
+	ck_assert_int_eq(ask_wait(after), 0);
+	ck_assert(ask_is_open(other));
+	sched_put(fixture_sched, 1);
+	sched_put(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(other), 0);
+	sched_put(fixture_sched, 2);
+}
+END_TEST
+
+START_TEST(flush_that_is_parked_again_leaves_no_gap)
+{
+	struct ask *flush = flush_start(1), *io;
+
+	ck_assert_int_eq(ask_wait(flush), 0);
+	io = ask_start(SCHED_IO, 1);
+	flush->n_answers = 0;
+	ck_assert(sched_flush(fixture_sched, &flush->req, true));
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	fixture_settle();
+	ck_assert(ask_is_open(io));
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(io), 0);
+	sched_put(fixture_sched, 1);
+}
+END_TEST
+
+START_TEST(flush_whose_die_does_not_come_in_is_told_and_bars_nobody)
+{
+	struct ask *flush;
+
+	fake_fail(FAKE_BIND, 1, -EIO, 1);
+	flush = flush_start(1);
+	ck_assert_int_eq(ask_wait(flush), -EIO);
+	ck_assert_int_eq(ask_run(SCHED_IO, 1), 0);
+}
+END_TEST
+
+START_TEST(flush_outlasts_any_hold)
+{
+	struct ask *flush, *io;
+
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	flush = flush_start(1);
+	io = ask_start(SCHED_IO, 1);
+	ck_assert_int_eq(ask_run(SCHED_PIN, 0), 0);
+	sched_put(fixture_sched, 0);
+	fixture_settle();
+	fixture_advance(60 * NSEC_PER_SEC);
+	ck_assert_int_eq(ask_wait(io), -ETIMEDOUT);
+	ck_assert(ask_is_open(flush));
+	sched_unpin(fixture_sched, 0);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	sched_flushed(fixture_sched, 1);
+}
+END_TEST
+
+START_TEST(flush_at_the_end_is_told)
+{
+	struct ask *flush;
+
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	flush = flush_start(1);
+	ck_assert_int_eq(sched_stop(fixture_sched), 0);
+	ck_assert_int_eq(ask_wait(flush), -ENODEV);
+	ck_assert(is_refused(2));
+	sched_put(fixture_sched, 0);
+	sched_free(fixture_sched);
+	fixture_sched = NULL;
+}
+END_TEST
+
+START_TEST(client_alternates_if_its_last_request_was_for_another_die)
+{
+	ck_assert_int_eq(ask_run(SCHED_IO, 0), 0);
+	ck_assert(sched_alternates(fixture_sched, 4711 + 1, 1));
+	ck_assert(!sched_alternates(fixture_sched, 4711 + 1, 0));
+	ck_assert(!sched_alternates(fixture_sched, 4711 + 2, 1));
+	ck_assert(!sched_alternates(fixture_sched, 0, 1));
+}
+END_TEST
+
+Suite *sched_flush_suite(void)
+{
+	Suite *suite = suite_create("sched_flush");
+	TCase *tcase = tcase_create("flush");
+
+	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
+	tcase_add_test(tcase, flush_brings_its_die_in);
+	tcase_add_test(tcase, flush_of_a_die_that_is_in_or_coming_is_refused);
+	tcase_add_test(tcase, flush_of_a_die_that_a_hold_keeps_out_is_refused);
+	tcase_add_loop_test(tcase, flush_is_lazy_while_another_die_is_used, 0, 3);
+	tcase_add_test(tcase, other_requests_of_the_die_wait_for_the_flush);
+	tcase_add_test(tcase, flush_that_is_parked_again_leaves_no_gap);
+	tcase_add_test(tcase,
+		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
+	tcase_add_test(tcase, flush_outlasts_any_hold);
+	tcase_add_test(tcase, flush_at_the_end_is_told);
+	tcase_add_test(tcase,
+		       client_alternates_if_its_last_request_was_for_another_die);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

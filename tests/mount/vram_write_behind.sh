@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A client that writes to one die after the other does not swap once a block:
+# the daemon writes behind. Every reader sees it, fsync and close wait for it,
+# and what fails later is an error of the next call.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+need_slot "writes to dies that are out"
+need_cmd python3
+mount_sim sim_swap_us=1000
+mib=$(bulk 16)
+
+# one stream to all dies, in tee's small blocks
+random_file "$W/in" $((mib << 20))
+before=$(root_status swaps)
+for ((d = 0; d < N; d++)); do
+	dies[d]=$(die $d)/vram
+done
+tee "${dies[@]}" <"$W/in" >"$W/out"
+for ((d = 0; d < N; d++)); do
+	cmp -n $((mib << 20)) "$W/in" "${dies[d]}"
+done
+swaps=$(($(root_status swaps) - before))
+blocks=$((N * mib * 128))
+echo "tee: $swaps swaps for $blocks blocks"
+[ "$swaps" -lt $((blocks / 20)) ] || fail "$swaps swaps for $blocks blocks"
+
+# alternate FILE FILE [SYNC]: 40 blocks of 64 KiB to each, in turn; then wait
+# for a line on stdin, fsync both and say what came of it
+alternate() {
+	python3 - "$@" <<'END'
+import errno, os, sys
+files = [os.open(f, os.O_RDWR | (os.O_SYNC if sys.argv[3:] else 0))
+         for f in sys.argv[1:3]]
+for i in range(40):
+    for f in files:
+        os.pwrite(f, bytes([i + 1]) * 65536, i * 65536)
+print("written", flush=True)
+os.read(os.open(os.environ["GO"], os.O_RDONLY), 1)
+for f in files:
+    try:
+        os.fsync(f)
+        print("fine", flush=True)
+    except OSError as e:
+        print(errno.errorcode[e.errno], flush=True)
+END
+}
+
+# await_said FILE WORD
+await_said() {
+	until grep -q "$2" "$1"; do sleep 0.02; done
+}
+
+mkfifo "$W/go"
+export GO=$W/go
+
+# another process sees it, though nobody has synced
+: >"$W/said"
+alternate "$(die 0)/vram" "$(die 1)/vram" >"$W/said" &
+await_said "$W/said" written
+for d in 0 1; do
+	t "$(die $d)/vram" r same,0,64K,1 "same,$((39 * 65536)),64K,40"
+done
+echo >"$W/go"
+wait $!
+expect_equal "$(tr '\n' ' ' <"$W/said")" "written fine fine "
+
+# O_SYNC writes reach their die one by one
+before=$(root_status swaps)
+: >"$W/said"
+alternate "$(die 0)/vram" "$(die 1)/vram" sync >"$W/said" &
+await_said "$W/said" written
+[ $(($(root_status swaps) - before)) -ge 79 ] ||
+	fail "O_SYNC writes were gathered: $(($(root_status swaps) - before)) swaps"
+echo >"$W/go"
+wait $!
+
+# what comes too late for its write is told by fsync, and not to others
+[ "$K80FS_BACKEND" = sim ] || exit 0
+cat >"$W/late.py" <<'END'
+import errno, os, socket, sys
+def tell(f):
+    try:
+        os.fsync(f)
+        return "fine"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+a, b = [os.open(f, os.O_RDWR) for f in sys.argv[1:3]]
+os.pread(a, 4096, 0)
+os.pwrite(b, b"b" * 65536, 0)
+# not by a child: its copies of the files, when closed, wait for the dies
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sys.argv[3])
+    s.sendall(sys.argv[4].encode() + b"\n")
+    assert s.recv(100).startswith(b"ok")
+print(tell(b), tell(b), tell(a))
+END
+for how in "fail 1 1 EIO" "dead 1"; do
+	said=$(python3 "$W/late.py" "$(die 0)/vram" "$(die 1)/vram" "$SOCK" \
+		"$how")
+	# a sync that waited for the acquire that failed says that first
+	[[ $said == "EIO "*" fine" ]] || fail "$how: fsync said $said"
+	sim revive 1
+done
+
+# the daemon ends in good order: what it answered is in the dies
+mkdir "$W/dies"
+mount_sim "sim_dir=$W/dies" sim_swap_us=1000
+: >"$W/said"
+alternate "$(die 0)/vram" "$(die 1)/vram" >"$W/said" &
+await_said "$W/said" written
+kill "$(daemon_pid)"
+until ! is_mounted "$M"; do sleep 0.02; done
+while kill -0 "$(daemon_pids "$M")" 2>/dev/null; do sleep 0.02; done
+for d in 0 1; do
+	t "$W/dies/die$d" r same,0,64K,1 "same,$((39 * 65536)),64K,40"
+done
+echo >"$W/go"
+wait $! || :
