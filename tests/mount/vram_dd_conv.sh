@@ -13,7 +13,7 @@ for how in conv=fsync conv=fdatasync oflag=sync oflag=dsync \
 	head -c 1234567 /dev/urandom >"$W/in"
 	# shellcheck disable=SC2086 # several operands
 	dd if="$W/in" of="$v" bs=64K seek=$i $how status=none
-	dd if="$v" bs=64K skip=$i count=19 status=none | head -c 1234567 |
+	dd if="$v" bs=64K skip=$i count=1234567 iflag=count_bytes status=none |
 		cmp - "$W/in"
 	t "$v" r verify,0,64K,1 "verify,$((i * 65536 + 1234567)),1M,1" "size:$CAP"
 	t "$v" rw fill,0,8M,1
