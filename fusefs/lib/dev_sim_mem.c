@@ -90,17 +90,25 @@ static int lock_dir(const char *dir)
 	return ret;
 }
 
+/* Bytes of address space for a die: whole upper page tables, past its end
+ * there is no file. A move is then one entry a GiB: 0.1 ms instead of 5 ms for
+ * 512 MiB that were touched. */
+static uint64_t span(const struct sim *s)
+{
+	return (s->vram_bytes + GIB - 1) / GIB * GIB;
+}
+
 /*
  * Replaces what is at @addr at once. MAP_FAILED with errno set on failure.
  */
 static void *map_at(struct sim *s, void *addr, int fd)
 {
-	void *at = mmap(addr, s->vram_bytes, PROT_READ | PROT_WRITE,
+	void *at = mmap(addr, span(s), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_FIXED, fd, 0);
 
 	/* unlinked files count as anonymous memory: keep them out of cores */
 	if (at != MAP_FAILED)
-		madvise(at, s->vram_bytes, MADV_DONTDUMP);
+		madvise(at, span(s), MADV_DONTDUMP);
 	return at;
 }
 
@@ -108,12 +116,12 @@ static void *map_at(struct sim *s, void *addr, int fd)
  * A die that goes out does not lose its page tables: they move to a second
  * mapping of its file, the stash, and back when it comes in. Taking them down
  * and faulting each page in again made a swap cost 0.1 s a GiB. The kernel
- * moves whole tables where both ranges are aligned alike. The source stays
+ * moves whole tables where both ranges are aligned to them. The source stays
  * mapped, without pages: it may be touched, or its place be taken, meanwhile.
  */
 static bool move_pages(struct sim *s, void *from, void *to)
 {
-	return mremap(from, s->vram_bytes, s->vram_bytes,
+	return mremap(from, span(s), span(s),
 		      MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 		      to) != MAP_FAILED;
 }
@@ -140,17 +148,16 @@ static bool can_move(int fd)
 /* A range for the memory of a die, aligned as the page tables under it. */
 static char *reserve(struct sim *s)
 {
-	uint64_t align = s->vram_bytes >= GIB ? GIB : 2 * MIB;
 	uint64_t head;
-	char *addr = mmap(NULL, s->vram_bytes + align, PROT_NONE,
+	char *addr = mmap(NULL, span(s) + GIB, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (addr == MAP_FAILED)
 		return NULL;
-	head = -(uintptr_t)addr & (align - 1);
+	head = -(uintptr_t)addr & (GIB - 1);
 	if (head)
 		munmap(addr, head);
-	munmap(addr + head + s->vram_bytes, align - head);
+	munmap(addr + head + span(s), GIB - head);
 	return addr + head;
 }
 
@@ -199,9 +206,9 @@ void sim_mem_close(struct sim *s)
 {
 	for (unsigned int i = 0; i < s->n_dies; i++) {
 		if (s->die[i].addr)
-			munmap(s->die[i].addr, s->vram_bytes);
+			munmap(s->die[i].addr, span(s));
 		if (s->die[i].stash)
-			munmap(s->die[i].stash, s->vram_bytes);
+			munmap(s->die[i].stash, span(s));
 		if (s->die[i].fd >= 0)
 			close(s->die[i].fd);
 	}
