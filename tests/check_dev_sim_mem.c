@@ -46,10 +46,14 @@ void *__real_mremap(void *from, size_t old_len, size_t new_len, int flags, ...);
 
 /* as on a kernel before 5.13 */
 static bool cannot_move;
+/* of every range moved, each an address or a length; 0 if there was none */
+static uintptr_t moved;
 
 void *__wrap_mremap(void *from, size_t old_len, size_t new_len, int flags,
 		    void *to)
 {
+	if (old_len > 4096)
+		moved |= (uintptr_t)from | (uintptr_t)to | old_len | new_len;
 	if (!cannot_move)
 		return __real_mremap(from, old_len, new_len, flags, to);
 	errno = EINVAL;
@@ -178,6 +182,17 @@ static void *read_die_0(void *arg)
 }
 
 /* Replacing a mapping is atomic: SIGBUS or the die's own byte, no SIGSEGV. */
+/* However small the die: moving less costs more. */
+START_TEST(swap_moves_upper_page_tables_alone)
+{
+	moved = 0;
+	for (int die = 0; die < DIES; die++)
+		ck_assert_ptr_nonnull(bs_acquire(ctx, (unsigned int)die));
+	ck_assert_uint_gt(moved, 0);
+	ck_assert_uint_eq(moved % GIB, 0);
+}
+END_TEST
+
 START_TEST(touch_beside_swaps_shows_own_bytes_or_faults)
 {
 	struct sigaction action = { .sa_handler = on_read_fault }, old;
@@ -390,6 +405,7 @@ Suite *dev_sim_mem_suite(void)
 	suite_add_tcase(suite, make_shown("no_more_move", setup_no_more_move));
 
 	tcase_add_checked_fixture(memory, setup, teardown);
+	tcase_add_test(memory, swap_moves_upper_page_tables_alone);
 	tcase_add_loop_test(memory, zero_clears_the_range_and_nothing_else, 0, 2);
 	tcase_add_test(memory, zero_of_a_die_that_is_out_returns_enxio);
 	tcase_add_test(memory, zero_gives_the_blocks_back);

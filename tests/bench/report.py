@@ -63,7 +63,7 @@ def _cells_table(cells):
 
 def _slot_table(slots):
     lines = ["", "Six dies, one slot; 1 MiB readers, MiB/s; a 4 KiB reader "
-             "among five streams, ms", f"{'swap us':>8}{'one die':>10}"
+             "among five streams, ms", f"{'swap us':>8}{'took':>8}{'one die':>10}"
              f"{'six':>10}{'share':>8}{'five':>10}{'share':>8}{'p50':>9}"
              f"{'p99':>9}{'max':>9}{'samples':>9}   slowest/fastest of six"]
     for swap, out in slots.items():
@@ -81,7 +81,7 @@ def _slot_table(slots):
         share5 = _middle(
             a["mib_s"] / b for a, b in zip(out["five"], out["one"]))
         lines.append(
-            f"{swap:>8}{one:>10.0f}{six:>10.0f}{share6:>8.2f}{five:>10.0f}"
+            f"{swap:>8}{_middle(out['took_us']):>8.0f}{one:>10.0f}{six:>10.0f}{share6:>8.2f}{five:>10.0f}"
             f"{share5:>8.2f}{goals.percentile(small, .5) / 1000:>9.1f}"
             f"{goals.percentile(small, .99) / 1000:>9.1f}"
             f"{max(small, default=0) / 1000:>9.1f}{len(small):>9}   {fair:.2f}")

@@ -144,9 +144,10 @@ class K80fs(Mount):
         super().close()
         shutil.rmtree(self.sim_dir, ignore_errors=True)
 
-    def status(self, key):
-        with open(os.path.join(self.folder, "status"),
-                  encoding="utf-8") as f:
+    def status(self, key, die=None):
+        """of the root without a die"""
+        folder = self.folder if die is None else f"{self.folder}/die{die}"
+        with open(f"{folder}/status", encoding="utf-8") as f:
             for line in f:
                 if line.startswith(key + " "):
                     return line[len(key) + 1:].strip()
