@@ -18,7 +18,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fs.h"
@@ -43,7 +42,6 @@ struct loop;
 struct loop_thread {
 	struct loop *loop;
 	pthread_t id;
-	char *own; /* where it reads to if the backend has no buffer */
 };
 
 struct loop {
@@ -56,16 +54,13 @@ struct loop {
 };
 
 /* Where the next request goes: its data, if it has any, starts a page. */
-static char *request_place(struct loop_thread *t)
+static char *request_place(struct loop *loop)
 {
-	struct loop *loop = t->loop;
 	size_t len = REQUEST_LEN(loop->page) + loop->page;
 	char *mem = backend_request_buf(&loop->fs->be, len);
 
-	if (!mem && !t->own)
-		t->own = aligned_alloc(loop->page, len);
 	if (!mem)
-		mem = t->own;
+		mem = pool_request_buf();
 	return mem ? mem + loop->page - HEAD_LEN : NULL;
 }
 
@@ -104,7 +99,7 @@ static void *loop_run(void *arg)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	while (!fuse_session_exited(se)) {
-		struct fuse_buf buf = { .mem = request_place(t) };
+		struct fuse_buf buf = { .mem = request_place(loop) };
 
 		if (!buf.mem) {
 			ret = -ENOMEM;
@@ -160,10 +155,8 @@ int fs_loop(struct fs *fs)
 			sem_wait(&loop.ended);
 	for (unsigned int i = 0; i < n; i++)
 		pthread_cancel(loop.threads[i].id);
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n; i++)
 		pthread_join(loop.threads[i].id, NULL);
-		free(loop.threads[i].own);
-	}
 	sem_destroy(&loop.ended);
 	fuse_session_reset(fs->se);
 	return n ? loop.error : ret;

@@ -22,7 +22,7 @@
 
 #define IO_MAX_LEN   POOL_BOUNCE_LEN /* longest read or write request */
 #define IO_ZERO_STEP ((uint64_t)16 << 20) /* bytes cleared in one turn */
-#define IO_COPY_MAX  ((size_t)32 << 20) /* bytes of one stage of a copy */
+#define IO_COPY_MAX  ((size_t)16 << 20) /* bytes of one stage of a copy */
 #define IO_MAX_TAKEN 16 /* after that many times it is an error */
 #define IO_COPY_MIN  ((size_t)4 << 20) /* the same while another copy runs */
 

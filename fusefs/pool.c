@@ -22,7 +22,7 @@ static pthread_key_t bounce_key;
 
 static void bounce_free(void *buf)
 {
-	munmap(buf, POOL_BOUNCE_LEN);
+	munmap(buf, POOL_REQUEST_LEN);
 }
 
 static void bounce_make_key(void)
@@ -50,7 +50,7 @@ void *pool_map(size_t len)
 	return buf;
 }
 
-void *pool_bounce(void)
+void *pool_request_buf(void)
 {
 	void *buf;
 
@@ -58,12 +58,19 @@ void *pool_bounce(void)
 	buf = pthread_getspecific(bounce_key);
 	if (buf)
 		return buf;
-	buf = pool_map(POOL_BOUNCE_LEN);
+	buf = pool_map(POOL_REQUEST_LEN);
 	if (buf && pthread_setspecific(bounce_key, buf)) {
 		bounce_free(buf);
 		return NULL;
 	}
 	return buf;
+}
+
+void *pool_bounce(void)
+{
+	char *buf = pool_request_buf();
+
+	return buf ? buf + POOL_REQUEST_LEN - POOL_BOUNCE_LEN : NULL;
 }
 
 static void *pool_thread(void *arg)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Copy threads for requests that are resumed after a wait, and the bounce
- * buffer that every copying thread owns.
+ * Copy threads for requests that are resumed after a wait, and the buffers that
+ * every thread owns.
  */
 #ifndef K80FS_POOL_H
 #define K80FS_POOL_H
 
 #include <stddef.h>
 
-/* the largest request (1 MiB) in one huge page */
-#define POOL_BOUNCE_LEN ((size_t)2 << 20)
+/* one huge page */
+#define POOL_REQUEST_LEN ((size_t)2 << 20)
+#define POOL_BOUNCE_LEN  ((size_t)1 << 20) /* the longest read */
 
 struct pool;
 
@@ -43,10 +44,20 @@ void pool_submit(struct pool *p, struct pool_work *work);
 void *pool_map(size_t len);
 
 /**
- * pool_bounce() - the calling thread's own buffer of POOL_BOUNCE_LEN bytes
+ * pool_request_buf() - the calling thread's own POOL_REQUEST_LEN bytes
  *
- * Persistent: a fresh buffer for each request would cost a page fault a page,
- * as much time as the copy. Freed when the thread ends.
+ * For the request it reads. Persistent: a fresh buffer for each would cost a
+ * page fault a page, as much time as the copy; and one huge page, for the same
+ * reason. Freed when the thread ends.
+ *
+ * Return: the buffer, or NULL when there is no memory.
+ */
+void *pool_request_buf(void);
+
+/**
+ * pool_bounce() - its second half, POOL_BOUNCE_LEN bytes
+ *
+ * For the answer to a read: only a write is long enough to reach there.
  *
  * Return: the buffer, or NULL when there is no memory.
  */

@@ -192,7 +192,7 @@ END_TEST
 
 START_TEST(bounce_buffer_may_be_one_huge_page)
 {
-	ck_assert_uint_eq((uintptr_t)pool_bounce() % POOL_BOUNCE_LEN, 0);
+	ck_assert_uint_eq((uintptr_t)pool_request_buf() % POOL_REQUEST_LEN, 0);
 }
 END_TEST
 
