@@ -138,6 +138,8 @@ def measure(run, result):
                 targets[-1].touch(0, run.set_mib)
                 result["transport"] = targets[-1].status("transport")
                 result["copy"] = targets[-1].status("copy")
+                targets.append(run.k80fs(0, "cache"))
+                targets[-1].touch(0, run.set_mib)
                 if run.args.io_uring:
                     targets.append(run.k80fs_ring())
             throughput.measure(run, targets, result, say)

@@ -102,9 +102,11 @@ class K80fs(Mount):
 
     def __init__(self, binary, store, vram, swap_us, work, log, extra=""):
         """extra: mount options; another tree beside one without them"""
-        ring = "io_uring" in extra.split(",")
-        name = f"k80fs {'io_uring ' * ring}swap {swap_us} us"
-        tag = f"{swap_us}{'-ring' * ring}"
+        given = extra.split(",")
+        mode = next((m for m in ("io_uring", "cache") if m in given), "")
+        ring = mode == "io_uring"
+        name = f"k80fs {mode} swap {swap_us} us".replace("  ", " ")
+        tag = f"{swap_us}-{mode}"
         # a daemon locks its folder: each gets links to the same files
         sim_dir = f"{store}/sim-{tag}"
         os.makedirs(sim_dir)
