@@ -4,8 +4,8 @@
  *
  * The life of one on the list: busy while its bytes are copied into the
  * buffer; gathering until it is full, or something makes it go out; flying; off
- * the list when somebody has waited for it. To make it go out takes as long as
- * to answer, so that comes after the answer.
+ * the list when somebody has waited for it, or found it done. To make it go out
+ * takes as long as to answer, so that comes after the answer.
  */
 #include "dma.h"
 
@@ -78,6 +78,14 @@ static void let_go_locked(struct dma *d, struct dma_buf *b)
 		write_lost_locked(d, b, err);
 }
 
+static void landed_locked(struct dma *d, struct dma_buf *b, CUresult err)
+{
+	if (err)
+		write_lost_locked(d, b, err);
+	else
+		write_ended_locked(d, b);
+}
+
 static void land_locked(struct dma *d, struct dma_buf *b)
 {
 	CUresult err;
@@ -86,10 +94,49 @@ static void land_locked(struct dma *d, struct dma_buf *b)
 	pthread_mutex_unlock(&d->lock);
 	err = dma_wait(d, b);
 	pthread_mutex_lock(&d->lock);
-	if (err)
-		write_lost_locked(d, b, err);
-	else
-		write_ended_locked(d, b);
+	landed_locked(d, b, err);
+}
+
+/* false: it is still on its way */
+static bool try_land_locked(struct dma *d, struct dma_buf *b)
+{
+	CUresult err;
+
+	b->state = DMA_BUSY;
+	pthread_mutex_unlock(&d->lock);
+	err = dma_enter(d);
+	if (!err)
+		err = cuda.cuStreamQuery(b->stream);
+	pthread_mutex_lock(&d->lock);
+	if (err == CUDA_ERROR_NOT_READY) {
+		b->state = DMA_FLYING;
+		pthread_cond_broadcast(&d->moved);
+		return false;
+	}
+	landed_locked(d, b, err);
+	return true;
+}
+
+static struct dma_buf *flying_locked(struct dma *d)
+{
+	for (struct dma_buf *b = d->writes; b; b = b->next)
+		if (b->state == DMA_FLYING)
+			return b;
+	return NULL;
+}
+
+/*
+ * A buffer that was just used is still in the CPU's cache, and the next request
+ * is copied there in two thirds of the time: so a writer that waits for each
+ * answer is to go round in as few of them as it can.
+ */
+static void land_done_locked(struct dma *d)
+{
+	struct dma_buf *b;
+
+	do
+		b = flying_locked(d);
+	while (b && try_land_locked(d, b));
 }
 
 /* One step towards its end, by us or by whoever works on it. */
@@ -124,6 +171,7 @@ static int begin_locked(struct dma *d, uint64_t off, uint64_t end,
 	struct dma_buf *spare = NULL, *b, *in_way;
 	int ret;
 
+	land_done_locked(d);
 	for (;;) {
 		/* each step may let others in: look again after it */
 		b = is_small ? gathering_locked(d, off, end) : NULL;

@@ -22,6 +22,7 @@ struct job {
 	void *dst;
 	const void *src; /* NULL: fill with zeroes */
 	size_t len;
+	bool was_asked;
 };
 
 static struct {
@@ -29,6 +30,7 @@ static struct {
 	bool is_lazy; /* copies are made when somebody asks for their stream */
 	CUresult copy_error; /* of the next copy, once */
 	CUresult query_error; /* of the next query, once */
+	bool is_slow; /* a query finds nothing done, once for each copy */
 	CUresult alloc_error;
 	unsigned int n_jobs;
 	struct job jobs[MAX_JOBS];
@@ -75,7 +77,7 @@ static void do_job(const struct job *j)
 
 static CUresult give(CUstream stream, void *dst, const void *src, size_t len)
 {
-	struct job j = { stream, dst, src, len };
+	struct job j = { stream, dst, src, len, false };
 	CUresult err = engine.copy_error;
 
 	engine.copy_error = CUDA_SUCCESS;
@@ -110,6 +112,18 @@ static CUresult fake_fill(CUdeviceptr dst, unsigned char byte, size_t len,
 	return give(stream, engine.mem + dst, NULL, len);
 }
 
+static bool is_first_query(CUstream stream)
+{
+	bool is_first = false;
+
+	for (unsigned int i = 0; i < engine.n_jobs; i++)
+		if (engine.jobs[i].stream == stream && !engine.jobs[i].was_asked) {
+			engine.jobs[i].was_asked = true;
+			is_first = true;
+		}
+	return is_first;
+}
+
 /* The engine does the jobs of this stream now, and no others. */
 static CUresult fake_query(CUstream stream)
 {
@@ -119,6 +133,8 @@ static CUresult fake_query(CUstream stream)
 	engine.query_error = CUDA_SUCCESS;
 	if (err)
 		return err;
+	if (engine.is_slow && is_first_query(stream))
+		return CUDA_ERROR_NOT_READY;
 	for (unsigned int i = 0; i < engine.n_jobs; i++) {
 		if (engine.jobs[i].stream == stream)
 			do_job(&engine.jobs[i]);
@@ -227,7 +243,9 @@ END_TEST
 
 START_TEST(write_over_another_one_comes_after_it)
 {
+	engine.is_slow = _i;
 	put(0, MIB, 1);
+	dma_push(&d);
 	put(4096, 4096, 2);
 	put(6144, 100, 3);
 	put(0, 5000, 4);
@@ -419,6 +437,47 @@ START_TEST(buffers_do_not_grow_with_what_is_written)
 }
 END_TEST
 
+START_TEST(write_that_is_done_gives_its_buffer_to_the_next)
+{
+	char *mem = dma_alloc(&d), *first = mem, *second;
+
+	ck_assert_int_eq(dma_write(&d, 0, mem, MIB, &mem), 0);
+	dma_push(&d);
+	second = mem;
+	for (unsigned int i = 1; i < 16; i++) {
+		ck_assert_int_eq(dma_write(&d, i % 8 * MIB, mem, MIB, &mem), 0);
+		dma_push(&d);
+		ck_assert_ptr_eq(mem, i % 2 ? first : second);
+	}
+}
+END_TEST
+
+START_TEST(write_on_its_way_is_not_waited_for)
+{
+	engine.is_slow = true;
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_int_eq(put(i * MIB, MIB, 1), 0);
+		dma_push(&d);
+	}
+	ck_assert_uint_eq(d.n_writes, 2);
+	ck_assert_uint_eq(engine.n_jobs, 2);
+	ck_assert_int_eq(put(2 * MIB, MIB, 1), 0);
+	ck_assert_uint_eq(d.n_writes, 2);
+	ck_assert_int_eq(dma_sync(&d), 0);
+}
+END_TEST
+
+START_TEST(failure_that_the_next_write_finds_counts_as_lost)
+{
+	put(0, MIB, 1);
+	dma_push(&d);
+	engine.query_error = CUDA_ERROR_OUT_OF_MEMORY;
+	ck_assert_int_eq(put(MIB, MIB, 1), 0);
+	ck_assert_uint_eq(lost, 1);
+	ck_assert_int_eq(dma_sync(&d), 0);
+}
+END_TEST
+
 Suite *dma_suite(void)
 {
 	Suite *s = suite_create("dma");
@@ -430,10 +489,12 @@ Suite *dma_suite(void)
 	tcase_add_test(writes, small_writes_in_sequence_go_out_as_one);
 	tcase_add_test(writes, full_buffer_goes_out_when_pushed);
 	tcase_add_test(writes, read_sees_what_is_gathered_and_on_its_way);
-	tcase_add_test(writes, write_over_another_one_comes_after_it);
+	tcase_add_loop_test(writes, write_over_another_one_comes_after_it, 0, 2);
 	tcase_add_test(writes, clearing_comes_after_the_writes_before_it);
 	tcase_add_test(writes, write_from_pinned_memory_exchanges_it);
 	tcase_add_test(writes, buffers_do_not_grow_with_what_is_written);
+	tcase_add_test(writes, write_that_is_done_gives_its_buffer_to_the_next);
+	tcase_add_test(writes, write_on_its_way_is_not_waited_for);
 	suite_add_tcase(s, writes);
 
 	tcase_add_checked_fixture(reads, setup, teardown);
@@ -446,6 +507,7 @@ Suite *dma_suite(void)
 	tcase_add_checked_fixture(errors, setup, teardown);
 	tcase_add_test(errors,
 		       failed_send_counts_as_lost_and_fails_the_sync_once);
+	tcase_add_test(errors, failure_that_the_next_write_finds_counts_as_lost);
 	tcase_add_test(errors, lost_context_fails_all_that_follows);
 	tcase_add_test(errors, failed_read_is_its_own_error);
 	tcase_add_test(errors, no_memory_for_a_buffer_is_enomem);
