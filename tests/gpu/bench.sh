@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # backend=cuda beside tmpfs and vramfs: dd at depth 1, cb with four jobs. Each
 # round measures every cell of every file system once, in turn; the table shows
-# medians, in GB/s. See run.sh for the variables. Exit code 1 if a target was
-# missed.
+# medians, in GB/s; the row io_uring is k80fs over that, where it can be had. See
+# run.sh for the variables. Exit code 1 if a target was missed.
 set -eu
 export LC_ALL=C
 rounds=${ROUNDS:-5}
@@ -12,14 +12,14 @@ vramfs_pid=
 
 cleanup() {
 	local m
-	for m in k80 cache tmpfs vramfs; do
+	for m in k80 cache uring tmpfs vramfs; do
 		umount "$work/$m" 2>/dev/null || :
 	done
 	[ -z "$vramfs_pid" ] || wait "$vramfs_pid" || :
 	rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
-mkdir "$work"/{k80,cache,tmpfs,vramfs,cells}
+mkdir "$work"/{k80,cache,uring,tmpfs,vramfs,cells}
 
 # MiB of each cell: about a second
 declare -A mib=([1M]=2048 [128K]=1024 [4K]=256)
@@ -75,6 +75,9 @@ wait_for() {
 
 "$K80FS" -o backend=cuda,cuda_vram=6G "$work/k80"
 "$K80FS" -o backend=cuda,cuda_vram=6G,cache "$work/cache"
+"$K80FS" -o backend=cuda,cuda_vram=6G,io_uring "$work/uring"
+has_uring=
+! grep -qx 'transport *io_uring' "$work/uring/status" || has_uring=1
 mount -t tmpfs -o size=6G tmpfs "$work/tmpfs"
 head -c 4G /dev/zero >"$work/tmpfs/file"
 if [ -n "${VRAMFS:-}" ]; then
@@ -91,6 +94,7 @@ for ((round = 0; round < rounds; round++)); do
 	cells tmpfs "$work/tmpfs/file"
 	[ -z "$vramfs_pid" ] || cells vramfs "$work/vramfs/file"
 	cells k80fs "$work/k80/die0/vram"
+	[ -z "$has_uring" ] || cells io_uring "$work/uring/die0/vram"
 	dd_cell "$work/cache/die0/vram" r 4K >>"$work/cells/cache.r4K"
 done
 
@@ -103,7 +107,7 @@ median() {
 columns=(r1M w1M r128K w128K r4K w4K r1Mx4 w1Mx4)
 printf '%-16s' GB/s "${columns[@]}"
 echo
-for name in tmpfs vramfs k80fs cache; do
+for name in tmpfs vramfs k80fs io_uring cache; do
 	printf '%-16s' "$name"
 	for c in "${columns[@]}"; do
 		printf '%-16s' "$(median "$name.$c")"
