@@ -155,6 +155,20 @@ static int leased_elsewhere(struct slot *s, unsigned int n_dies)
 	return -1;
 }
 
+/* Whether -EBUSY lasts until somebody does something about it. Otherwise another
+ * process is at its acquire, and has no lease yet. */
+static bool is_busy(struct backend *be, unsigned int die)
+{
+	struct slot *s = be->priv;
+	int active = bs_active_die(s->ctx);
+	struct bs_info info;
+
+	if (active >= 0 && !bs_die_info(s->ctx, active, &info) && info.driver[0])
+		return true;
+	return bs_die_info(s->ctx, (int)die, &info) || info.driver[0] ||
+	       info.state == BS_STATE_UNUSABLE;
+}
+
 static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 {
 	struct slot *s = be->priv;
@@ -172,7 +186,7 @@ static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 		/* it is in, and that is all we need */
 		if (kept == (int)die && !flags)
 			ret = 0;
-		else if (kept >= 0)
+		else if (kept >= 0 || !is_busy(be, die))
 			return -EAGAIN;
 	}
 	s->bound = ret ? bs_active_die(s->ctx) : (int)die;

@@ -95,11 +95,15 @@ static bool is_worth_locked(struct behind *b, struct behind_stream *stream,
 static bool open_locked(struct behind *b, struct behind_die *d,
 			uint64_t generation, uint64_t off)
 {
-	unsigned int die = (unsigned int)d->req.die;
 	struct bs_info info;
 
-	/* what can be known to fail is said at once */
-	if (backend_info(b->be, die, &info) || b->be->dies[die].io_errno ||
+	/* what can be known to fail is said at once: a driver on any die keeps
+	 * the slot */
+	for (unsigned int die = 0; die < b->be->n_dies; die++)
+		if (backend_info(b->be, die, &info) ||
+		    (info.driver[0] && !b->be->with_driver))
+			return false;
+	if (b->be->dies[d->req.die].io_errno ||
 	    !sched_flush(b->sched, &d->req, false))
 		return false;
 	d->state = BEHIND_OPEN;
@@ -131,11 +135,15 @@ bool behind_write(struct behind *b, struct behind_stream *stream,
 	uint64_t at = 0;
 
 	pthread_mutex_lock(&b->lock);
-	may = is_worth_locked(b, stream, die, off, len, pid);
+	may = is_worth_locked(b, stream, die, off, len, pid) && !b->is_closed;
 	if (may && d->state == BEHIND_EMPTY)
 		may = open_locked(b, d, generation, off);
-	may = may && d->state == BEHIND_OPEN && d->start + d->len == off &&
-	      d->generation == generation && grow_locked(b, d, len);
+	else if (may)
+		may = d->state == BEHIND_OPEN && d->start + d->len == off &&
+		      d->generation == generation &&
+		      !b->be->dies[die].io_errno &&
+		      !sched_is_kept_out(b->sched, die);
+	may = may && grow_locked(b, d, len);
 	if (may) {
 		at = d->len;
 		d->len += len;
@@ -180,6 +188,7 @@ uint64_t behind_settle(struct behind *b, uint64_t patience_ns)
 	int ret = 0;
 
 	pthread_mutex_lock(&b->lock);
+	b->is_closed = true;
 	for (unsigned int die = 0; die < BACKEND_MAX_DIES; die++) {
 		struct behind_die *d = &b->dies[die];
 
@@ -194,23 +203,27 @@ uint64_t behind_settle(struct behind *b, uint64_t patience_ns)
 	return left;
 }
 
-/* From here on nobody adds anything. */
-static void close_to_writers(struct behind *b, struct behind_die *d)
+/* Nobody adds anything any more; what was begun is finished. */
+static void await_writers(struct behind *b, struct behind_die *d)
 {
 	pthread_mutex_lock(&b->lock);
-	d->state = BEHIND_FLUSHING;
 	while (d->copying)
 		pthread_cond_wait(&b->quiet, &b->lock);
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* A reset takes what waited with it, as all the rest of the memory. */
+static bool is_stale(struct behind *b, const struct behind_die *d)
+{
+	return d->generation !=
+	       backend_generation(b->be, (unsigned int)d->req.die);
+}
+
 static void end(struct behind *b, struct behind_die *d, int result)
 {
 	unsigned int die = (unsigned int)d->req.die;
-	/* a reset takes what waited with it, as all the rest of the memory */
-	bool is_stale = d->generation != backend_generation(b->be, die);
 
-	if (result && !is_stale && d->len) {
+	if (result && !is_stale(b, d) && d->len) {
 		log_err("die=%u %llu bytes at %llu that were written behind are lost: errno %d",
 			die, (unsigned long long)d->len,
 			(unsigned long long)d->start, -result);
@@ -226,12 +239,13 @@ static int write_all(struct behind *b, struct behind_die *d)
 	unsigned int die = (unsigned int)d->req.die;
 	int ret = 0;
 
-	if (d->generation != backend_generation(b->be, die))
-		return 0;
-	for (uint64_t at = 0; !ret && at < d->len; at += BEHIND_CHUNK)
+	/* nothing more after a reset, also one that comes meanwhile */
+	for (uint64_t at = 0; !ret && at < d->len && !is_stale(b, d);
+	     at += BACKEND_MAX_CHUNK)
 		ret = backend_write(b->be, die, d->start + at,
-				    d->chunks[at / BEHIND_CHUNK],
-				    MIN(d->len - at, BEHIND_CHUNK));
+				    d->chunks[at / BEHIND_CHUNK] +
+					    at % BEHIND_CHUNK,
+				    MIN(d->len - at, BACKEND_MAX_CHUNK));
 	return ret;
 }
 
@@ -244,7 +258,7 @@ static void flush(struct pool_work *work)
 	int ret = d->result;
 	bool again;
 
-	close_to_writers(b, d);
+	await_writers(b, d);
 	if (ret) {
 		end(b, d, ret);
 		return;
@@ -263,7 +277,12 @@ static void flush(struct pool_work *work)
 static void on_turn(struct sched_req *req, int result)
 {
 	struct behind_die *d = container_of(req, struct behind_die, req);
+	struct behind *b = d->all;
 
+	/* whoever comes now waits for the die: also if this one is lost */
+	pthread_mutex_lock(&b->lock);
+	d->state = BEHIND_FLUSHING;
+	pthread_mutex_unlock(&b->lock);
 	d->result = result;
-	pool_submit(d->all->pool, &d->work);
+	pool_submit(b->pool, &d->work);
 }

@@ -26,7 +26,7 @@
 #include "pool.h"
 #include "sched.h"
 
-#define BEHIND_CHUNK  ((size_t)2 << 20) /* one copy to the die */
+#define BEHIND_CHUNK  ((size_t)2 << 20) /* a huge page */
 #define BEHIND_CHUNKS 16 /* 32 MiB in all */
 #define BEHIND_WAITS  2 /* sequential writes in a row that had to wait */
 
@@ -64,6 +64,7 @@ struct behind_die {
  * @lock:  guards all below and every struct behind_stream; never held across a
  *         copy
  * @quiet: some die has less to do
+ * @is_closed: nothing is taken any more
  * @free:  chunks nobody uses; @n_mapped: chunks there are
  */
 struct behind {
@@ -72,6 +73,7 @@ struct behind {
 	struct pool *pool;
 	pthread_mutex_t lock;
 	pthread_cond_t quiet;
+	bool is_closed;
 	unsigned int n_free;
 	unsigned int n_mapped;
 	char *free[BEHIND_CHUNKS];
@@ -105,7 +107,7 @@ void behind_passed(struct behind *b, struct behind_stream *stream, uint64_t off,
 bool behind_waits(struct behind *b, unsigned int die);
 
 /**
- * behind_settle() - wait until nothing waits for any die
+ * behind_settle() - take nothing more, and wait until nothing waits for any die
  * @patience_ns: at most so long
  * Return: bytes that still wait.
  */

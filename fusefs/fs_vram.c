@@ -210,8 +210,6 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 	struct fs *fs = fuse_req_userdata(req);
 	struct fs_call *call;
 	struct bs_info info;
-
-	bool wrote = atomic_exchange(&f->io.wrote, false);
 	int err = 0;
 
 	/* events that nobody ordered may not have been seen yet */
@@ -219,9 +217,9 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 		info.alive = 0;
 	if (!is_close && io_is_stale(&fs->io, &f->io))
 		err = ESTALE;
-	else if (!info.alive && (is_close ? wrote : f->io.has_written))
+	else if (!info.alive && (is_close ? f->io.wrote : f->io.has_written))
 		err = EIO;
-	if (err || !wrote) {
+	if (err || !io_take_written(&fs->io, &f->io, is_close)) {
 		fuse_reply_err(req, err);
 		return;
 	}

@@ -98,7 +98,8 @@ static int late_error(struct io *io, struct io_file *f)
 {
 	uint64_t lost = backend_lost(io->eng->be, f->die);
 
-	return atomic_exchange(&f->lost, lost) == lost ? 0 : -EIO;
+	io->is_late = atomic_exchange(&f->lost, lost) != lost;
+	return io->is_late ? -EIO : 0;
 }
 
 /* Whether writes that were answered failed: since the file was told last; for
@@ -115,6 +116,7 @@ static int step_sync(struct io *io)
 	int ret = backend_sync(io->eng->be, io->die);
 	int late = sync_result(io);
 
+	io->is_late = !ret && late;
 	return ret ? ret : late;
 }
 
@@ -218,6 +220,13 @@ void io_stop(struct io_engine *eng)
 	eng->stage = NULL;
 }
 
+/* A file whose die was reset has lost what it was opened for. */
+static bool is_stale(const struct io *io)
+{
+	return (io->file && io_is_stale(io->eng, io->file)) ||
+	       (io->dst && io_is_stale(io->eng, io->dst));
+}
+
 /* First turn: the source's bytes into RAM. Second turn: into the other die. */
 static int step_copy(struct io *io)
 {
@@ -240,6 +249,8 @@ static int step_copy(struct io *io)
 
 		if (io->req.interrupted)
 			ret = -EINTR;
+		else if (is_stale(io))
+			ret = -ESTALE;
 		else if (is_writing)
 			ret = backend_write(eng->be, io->die,
 					    io->dst->base + io->dst_off + at,
@@ -284,13 +295,6 @@ static int io_step(struct io *io)
 	}
 }
 
-/* A file whose die was reset has lost what it was opened for. */
-static bool is_stale(const struct io *io)
-{
-	return (io->file && io_is_stale(io->eng, io->file)) ||
-	       (io->dst && io_is_stale(io->eng, io->dst));
-}
-
 static void io_finish(struct io *io, int ret)
 {
 	struct backend_loan loan = io->loan;
@@ -324,7 +328,7 @@ static int io_turn(struct io *io)
 	unsigned int die = io->die;
 	int ret = is_stale(io) ? -ESTALE : io_step(io);
 
-	if (ret == -EIO || ret == -EAGAIN)
+	if ((ret == -EIO && !io->is_late) || ret == -EAGAIN)
 		sched_suspect(io->eng->sched, die);
 	sched_put(io->eng->sched, die);
 	if (ret == -EAGAIN)
@@ -345,7 +349,6 @@ static int write_behind(struct io *io)
 	ret = late_error(io, f);
 	if (ret)
 		return ret;
-	mark_written(f);
 	readahead_touch(&eng->ra, io->die);
 	is_taken = behind_write(&eng->behind, &f->behind, io->die,
 				f->generation, die_off(f, io->off), io->data,
@@ -353,6 +356,8 @@ static int write_behind(struct io *io)
 	readahead_touch(&eng->ra, io->die);
 	if (!is_taken)
 		return -EAGAIN;
+	/* not earlier: a sync in between would have nothing to wait for */
+	mark_written(f);
 	io->done = io->len;
 	return 0;
 }
@@ -440,6 +445,17 @@ static bool answer_from_memory(struct io *io)
 	return true;
 }
 
+bool io_take_written(struct io_engine *eng, struct io_file *f, bool is_close)
+{
+	if (atomic_exchange(&f->wrote, false))
+		return true;
+	if (is_close && !f->has_written)
+		return false;
+	/* another file, or a sync that is not over, may have taken the mark */
+	return behind_waits(&eng->behind, f->die) ||
+	       (f->has_written && f->lost != backend_lost(eng->be, f->die));
+}
+
 void io_submit(struct io *io)
 {
 	if (is_stale(io)) {
@@ -450,8 +466,11 @@ void io_submit(struct io *io)
 		return;
 	io->lost = backend_lost(io->eng->be, io->die);
 	/* a die that is out has nothing to wait for but this */
-	if (io->op == IO_SYNC && behind_waits(&io->eng->behind, io->die))
+	if (io->op == IO_SYNC && behind_waits(&io->eng->behind, io->die)) {
 		io->req.op = SCHED_IO;
+		/* who does not wait would not hear of a loss either */
+		io->req.nowait = false;
+	}
 	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
 			policy_is_small(io->len);
 	io_run(io);

@@ -130,6 +130,7 @@ struct io {
 	bool was_parked;
 	unsigned int taken; /* times the die was taken out under a step */
 	uint64_t lost; /* backend_lost() when it came */
+	bool is_late; /* its -EIO is that of an earlier write */
 };
 
 /** io_start() - once @be, @sched and @pool are there */
@@ -159,6 +160,14 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
  * -EBUSY, -ETIMEDOUT, -EINTR, -ENODEV as sched_park() says; -ENOMEM.
  */
 void io_submit(struct io *io);
+
+/**
+ * io_take_written() - whether an IO_SYNC of @file has anything to do
+ * @is_close: others' writes do not matter
+ *
+ * If so it must follow; if that fails, @file->wrote must be set again.
+ */
+bool io_take_written(struct io_engine *eng, struct io_file *file, bool is_close);
 
 /** io_interrupt() - a signal came for it; any context, any lock */
 void io_interrupt(struct io *io);

@@ -277,8 +277,7 @@ static void engine_stop(struct fs *fs)
 
 	compute_stop(fs->compute);
 	fs_uring_leave(fs);
-	for (unsigned int die = 0; die < fs->be.n_dies; die++)
-		sched_unpin(fs->io.sched, die);
+	sched_end_holds(fs->io.sched);
 	io_settle(&fs->io, SETTLE_NS);
 	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.pool);

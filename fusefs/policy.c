@@ -202,11 +202,10 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 
 		/* a held die that was lost comes back, asked for or not */
 		step.die = p->only >= 0 ? p->only : longest_waiting(p, -1, now);
-		/* with nothing else to do, even what could wait */
-		if (step.die < 0)
-			step.die = longest_waiting(p, -1, POLICY_NEVER);
-		if (step.die < 0)
+		if (step.die < 0) {
+			keep.wake = lazy_end(p, now);
 			return keep;
+		}
 		step.action = POLICY_SWAP;
 		p->swapping_to = step.die;
 		return step;

@@ -159,10 +159,11 @@ void policy_wait(struct policy *p, unsigned int die, uint64_t now, bool small);
 /** policy_wait_lazily() - the same of one that can wait */
 void policy_wait_lazily(struct policy *p, unsigned int die, uint64_t now);
 
-/** policy_hurry() - the lazy ones of @die count from now on */
-static inline void policy_hurry(struct policy *p, unsigned int die)
+/** policy_put_off() - the lazy ones of @die count at @until, not earlier */
+static inline void policy_put_off(struct policy *p, unsigned int die,
+				  uint64_t until)
 {
-	p->dies[die].lazy_until = 0;
+	p->dies[die].lazy_until = until;
 }
 
 /** policy_unwait_lazily() - one of those was answered or started */

@@ -108,6 +108,20 @@ void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 	sched_clock_locked(s, now_ns());
 }
 
+/* An IO request of the active die starts. */
+void sched_note_client_locked(struct sched *s, const struct sched_req *req)
+{
+	if (s->turn_client && s->turn_client != req->pid)
+		s->is_shared = true;
+	s->turn_client = req->pid;
+	s->client[req->die] = req->pid;
+}
+
+static bool is_hold(const struct sched_req *req)
+{
+	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
+}
+
 int sched_try(struct sched *s, struct sched_req *req)
 {
 	uint64_t now = now_ns();
@@ -115,10 +129,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 
 	/* every die is always in, and none can be kept in or reset */
 	if (!s->be->ops->has_slot)
-		return req->op == SCHED_PIN || req->op == SCHED_LEASE ||
-				       req->op == SCHED_RESET
-			       ? -EOPNOTSUPP
-			       : 0;
+		return is_hold(req) || req->op == SCHED_RESET ? -EOPNOTSUPP : 0;
 	sched_take(&s->lock);
 	if (s->is_stopping) {
 		ret = -ENODEV;
@@ -134,6 +145,8 @@ int sched_try(struct sched *s, struct sched_req *req)
 		}
 	} else if (req->op == SCHED_RELEASE) {
 		ret = -EAGAIN;
+	} else if (s->is_ending && is_hold(req)) {
+		ret = -ENODEV;
 	} else if (req->gives_way && sched_blocks_locked(s, req->die)) {
 		ret = -EXDEV;
 	} else if (req->nowait && sched_blocks_locked(s, req->die)) {
@@ -143,9 +156,9 @@ int sched_try(struct sched *s, struct sched_req *req)
 		   !s->suspect[req->die]) {
 		if (req->op == SCHED_IO && !s->flushes[req->die]) {
 			policy_run(&s->policy, (unsigned int)req->die, now);
-			s->client[req->die] = req->pid;
+			sched_note_client_locked(s, req);
 			ret = 0;
-		} else if (req->op == SCHED_PIN || req->op == SCHED_LEASE) {
+		} else if (is_hold(req)) {
 			sched_take_hold_locked(s, req);
 			ret = 0;
 		}
@@ -157,14 +170,16 @@ int sched_try(struct sched *s, struct sched_req *req)
 	return ret;
 }
 
-/* A client that waits for one die will not ask the one that is in. */
+/* A client that waits for one die will not ask the one that is in; others that
+ * use it keep their slice. */
 static void leave_active_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock)
 {
 	int active = s->policy.active;
 
 	if (req->pid && active >= 0 && active != req->die &&
-	    s->client[active] == req->pid)
+	    s->client[active] == req->pid && !s->is_shared &&
+	    !s->policy.dies[active].running)
 		policy_leave(&s->policy, (unsigned int)active);
 }
 
@@ -207,6 +222,9 @@ bool sched_flush(struct sched *s, struct sched_req *req, bool again)
 		s->flushes[die]++;
 		list_add(&s->parked[die], req);
 		policy_wait_lazily(&s->policy, die, now_ns());
+		/* it has waited long enough */
+		if (again)
+			policy_put_off(&s->policy, die, 0);
 	}
 	sched_leave(&s->lock);
 	if (!may)
@@ -221,7 +239,7 @@ bool sched_flush(struct sched *s, struct sched_req *req, bool again)
 void sched_hurry(struct sched *s, unsigned int die)
 {
 	sched_take(&s->lock);
-	policy_hurry(&s->policy, die);
+	policy_put_off(&s->policy, die, 0);
 	sched_leave(&s->lock);
 	sched_wake(s);
 }
@@ -234,6 +252,16 @@ void sched_flushed(struct sched *s, unsigned int die)
 	policy_done(&s->policy, die, now_ns());
 	sched_leave(&s->lock);
 	sched_wake(s);
+}
+
+bool sched_is_kept_out(struct sched *s, unsigned int die)
+{
+	bool blocks;
+
+	sched_take(&s->lock);
+	blocks = sched_blocks_locked(s, (int)die);
+	sched_leave(&s->lock);
+	return blocks;
 }
 
 bool sched_alternates(struct sched *s, pid_t pid, unsigned int die)
@@ -283,6 +311,15 @@ void sched_unpin(struct sched *s, unsigned int die)
 	sched_take(&s->lock);
 	if (s->hold_die == (int)die)
 		sched_clear_holds_locked(s);
+	sched_leave(&s->lock);
+	sched_wake(s);
+}
+
+void sched_end_holds(struct sched *s)
+{
+	sched_take(&s->lock);
+	s->is_ending = true;
+	sched_clear_holds_locked(s);
 	sched_leave(&s->lock);
 	sched_wake(s);
 }

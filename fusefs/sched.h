@@ -128,8 +128,8 @@ void sched_park(struct sched *s, struct sched_req *req);
  * POLICY_LAZY_SWAPS, or with the next request that waits for that die.
  *
  * Until sched_flushed() no IO request of that die starts, whether it came
- * earlier or later. A FLUSH waits as long as it takes, and resume() gets 0 or
- * why the die cannot be put in.
+ * earlier or later. A FLUSH waits as long as it takes, also for a die that is
+ * busy, and resume() gets 0 or why the die cannot be put in.
  *
  * Return: false, with nothing done, if not @again and the die is in, or about
  * to be, or kept out by a hold.
@@ -156,6 +156,12 @@ void sched_suspect(struct sched *s, unsigned int die);
 
 /** sched_unpin() - end every hold of @die */
 void sched_unpin(struct sched *s, unsigned int die);
+
+/** sched_end_holds() - end all, and answer who asks for one with -ENODEV */
+void sched_end_holds(struct sched *s);
+
+/** sched_is_kept_out() - whether a hold of another die blocks @die */
+bool sched_is_kept_out(struct sched *s, unsigned int die);
 
 /** sched_drop() - end one lease, if it still stands */
 void sched_drop(struct sched *s, struct sched_hold *hold);

@@ -13,6 +13,7 @@
 #include "util.h"
 
 #define SCHED_REST_NS (100 * NSEC_PER_MSEC) /* idle before others may take it */
+#define SCHED_BUSY_NS NSEC_PER_SEC /* a flush tries a busy die again */
 #define SCHED_RETRY_NS \
 	(10 * NSEC_PER_MSEC) /* between tries at a foreign lease */
 
@@ -55,6 +56,9 @@ struct sched {
 	unsigned int flushes[POLICY_MAX_DIES]; /* parked or running */
 	bool flush_ended; /* the active die's requests may start now */
 	pid_t client[POLICY_MAX_DIES]; /* of the last IO request */
+	pid_t turn_client; /* the same since the active die is in, 0 for none */
+	bool is_shared; /* it had several since then */
+	bool is_ending; /* no hold is given any more */
 	bool suspect[POLICY_MAX_DIES];
 	bool is_stopping;
 	bool is_changed;
@@ -110,6 +114,8 @@ static inline void list_add(struct req_list *l, struct sched_req *req)
 
 /* sched.c */
 void sched_wake(struct sched *s);
+void sched_note_client_locked(struct sched *s, const struct sched_req *req)
+	REQUIRES(s->lock);
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 	REQUIRES(s->lock);

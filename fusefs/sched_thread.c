@@ -62,6 +62,28 @@ static bool pick_all(struct sched *s, struct sched_req *req, void *arg,
 	return true;
 }
 
+/* The die could not be put in. What was written behind outlasts a driver. */
+static bool pick_failed(struct sched *s, struct sched_req *req, void *arg,
+			int *result) NO_TSA
+{
+	*result = *(const int *)arg;
+	if (req->op != SCHED_FLUSH || *result != -EBUSY)
+		return true;
+	policy_put_off(&s->policy, (unsigned int)req->die,
+		       now_ns() + SCHED_BUSY_NS);
+	return false;
+}
+
+/* No hold is given any more. */
+static bool pick_holds(struct sched *s, struct sched_req *req, void *arg,
+		       int *result)
+{
+	(void)s;
+	(void)arg;
+	*result = -ENODEV;
+	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
+}
+
 static bool pick_interrupted(struct sched *s, struct sched_req *req, void *arg,
 			     int *result)
 {
@@ -102,7 +124,7 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 	case SCHED_IO:
 		if (s->flushes[req->die])
 			return false;
-		s->client[req->die] = req->pid;
+		sched_note_client_locked(s, req);
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
 	case SCHED_FLUSH:
@@ -190,9 +212,12 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 		policy_swapped(&s->policy, -1, now, 0);
 		if (s->hold_die == (int)die)
 			sched_clear_holds_locked(s);
-		sift_locked(s, &s->parked[die], out, pick_all, &s->job_result);
+		sift_locked(s, &s->parked[die], out, pick_failed,
+			    &s->job_result);
 		return;
 	}
+	s->turn_client = 0;
+	s->is_shared = false;
 	policy_swapped(&s->policy, (int)die, now, s->job_cost);
 	sift_locked(s, &s->parked[die], out, pick_ready, &s->job_flags);
 }
@@ -345,6 +370,8 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 	}
 	if (atomic_exchange(&s->interrupts, false))
 		sift_all_locked(s, out, pick_interrupted, NULL);
+	if (s->is_ending)
+		sift_all_locked(s, out, pick_holds, NULL);
 	if (s->blocked_since) {
 		clock = sched_blocked_clock_locked(s, now);
 		sift_all_locked(s, out, pick_expired, &clock);

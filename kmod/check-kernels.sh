@@ -45,7 +45,7 @@ make_root()
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--customize-hook="chroot \"\$1\" apt-get -qq -y -o Dpkg::Use-Pty=0 -t $suite \
-			install linux-headers-amd64 make binutils" \
+			install linux-headers-amd64 make binutils perl" \
 		"$release" "$tmp" "${lines[@]}"
 	touch "$tmp/ok"
 	mv "$tmp" "$root"

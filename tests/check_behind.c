@@ -292,26 +292,49 @@ START_TEST(reset_takes_with_it_what_waits)
 }
 END_TEST
 
+/* Nor is a second one, of a die that fails by then. */
 START_TEST(what_can_be_known_to_fail_is_not_answered_before)
 {
+	struct bs_info info;
 	struct call *c;
+	uint64_t off = 0;
 
+	if (_i >= 4) {
+		write_one(0, BLOCK);
+		off = BLOCK;
+	}
 	switch (_i) {
 	case 0:
 		fake_set_driver(1, "nvidia");
 		break;
 	case 1:
-		fake_set_alive(1, 0);
+		/* it keeps its die in */
+		fake_set_driver(0, "nvidia");
 		break;
-	default:
+	case 2:
 		let_in();
 		ck_assert_int_eq(call_slot(SCHED_PIN, 0), 0);
 		fake_hold(FAKE_BIND);
 		break;
+	case 3:
+		fake_set_alive(1, 0);
+		break;
+	default:
+		fake_set_driver(1, "nvidia");
+		ck_assert_int_eq(backend_info(fixture_eng.be, 1, &info), 0);
+		break;
 	}
-	c = call_of(CLIENT, IO_WRITE, f, 0, BLOCK);
-	let_in();
-	ck_assert_int_lt(call_wait(c), 0);
+	c = call_of(CLIENT, IO_WRITE, f, off, BLOCK);
+	support_nap();
+	ck_assert_int_eq(c->n_answers, 0);
+	if (_i == 0 || _i == 2 || _i == 3) {
+		let_in();
+		ck_assert_int_lt(call_wait(c), 0);
+	} else {
+		fake_set_driver(_i == 1 ? 0 : 1, "");
+		let_in();
+		ck_assert_int_eq(call_wait(c), BLOCK);
+	}
 	ck_assert_uint_eq(backend_lost(fixture_eng.be, 1), 0);
 }
 END_TEST
@@ -354,6 +377,142 @@ START_TEST(settle_says_how_much_still_waits)
 }
 END_TEST
 
+/* An order that nobody gave, noticed while the first of eight is copied. */
+START_TEST(reset_during_the_flush_ends_it)
+{
+	struct bs_info info;
+
+	for (uint64_t off = 0; off < 8 * MIB; off += sizeof(data))
+		write_one(off, sizeof(data));
+	fake_hold(FAKE_WRITE);
+	let_in();
+	sched_hurry(fixture_eng.sched, 1);
+	support_wait_until(fake_n_held(FAKE_WRITE));
+	fake_reset(1);
+	ck_assert_int_eq(backend_info(fixture_eng.be, 1, &info), 0);
+	fake_let_go(FAKE_WRITE);
+	settle();
+	ck_assert_uint_eq(fake_count(FAKE_WRITE, 1), 1);
+	ck_assert_uint_eq(backend_lost(fixture_eng.be, 1), 0);
+}
+END_TEST
+
+START_TEST(pin_that_waits_at_the_end_loses_nothing)
+{
+	struct call *c = keep_die_0_busy(), *pin;
+
+	pin = call_new(IO_SLOT, NULL, 0, 0);
+	pin->io.die = 2;
+	pin->io.req.op = SCHED_PIN;
+	pin->io.req.wait_ns = 5 * NSEC_PER_SEC;
+	io_submit(&pin->io);
+	write_one(0, BLOCK);
+	fake_hold(FAKE_BIND);
+	fake_let_go(FAKE_READ);
+	call_wait(c);
+	support_wait_until(fake_n_held(FAKE_BIND));
+	sched_end_holds(fixture_eng.sched);
+	let_in();
+	ck_assert_int_eq(call_wait(pin), -ENODEV);
+	ck_assert_int_eq(call_slot(SCHED_PIN, 0), -ENODEV);
+	settle();
+	ck_assert_mem_eq(fake_mem(1), data, BLOCK);
+}
+END_TEST
+
+START_TEST(nothing_is_taken_after_the_last_settle)
+{
+	struct call *c;
+
+	let_in();
+	settle();
+	fake_hold(FAKE_BIND);
+	c = call_of(CLIENT, IO_WRITE, f, 0, BLOCK);
+	support_nap();
+	ck_assert_int_eq(c->n_answers, 0);
+	let_in();
+	ck_assert_int_eq(call_wait(c), BLOCK);
+}
+END_TEST
+
+static atomic_bool may_work;
+
+static void wait_for_it(struct pool_work *work)
+{
+	(void)work;
+	while (!may_work)
+		support_nap();
+}
+
+/* Its bytes are as good as lost; those of the next write are not. */
+START_TEST(nothing_is_added_to_a_flush_that_failed)
+{
+	static struct pool_work busy[3]; /* all copy threads */
+	struct call *c;
+
+	may_work = false;
+	fake_fail(FAKE_BIND, 1, -EIO, 1);
+	write_one(0, BLOCK);
+	for (int i = 0; i < 3; i++) {
+		busy[i].fn = wait_for_it;
+		pool_submit(fixture_eng.pool, &busy[i]);
+	}
+	let_in();
+	sched_hurry(fixture_eng.sched, 1);
+	support_wait_until(fake_count(FAKE_BIND, 1) == 1);
+	support_nap();
+	c = call_of(CLIENT, IO_WRITE, f, BLOCK, BLOCK);
+	support_nap();
+	ck_assert(!c->n_answers);
+	may_work = true;
+	ck_assert_int_eq(call_wait(c), -EIO); /* told of the first one */
+	settle();
+	ck_assert_uint_eq(backend_lost(fixture_eng.be, 1), 1);
+}
+END_TEST
+
+/* Whoever syncs first takes the mark of the file; the others wait as well. */
+START_TEST(every_sync_has_something_to_wait_for)
+{
+	struct io_engine *eng = &fixture_eng;
+	struct io_file other;
+
+	file_open(&other, 1);
+	write_one(0, BLOCK);
+	ck_assert(io_take_written(eng, f, _i));
+	ck_assert(io_take_written(eng, f, _i));
+	ck_assert(io_take_written(eng, &other, false));
+	/* a file that never wrote is closed without waiting for others */
+	ck_assert(!io_take_written(eng, &other, true));
+	let_in();
+	settle();
+	ck_assert(!io_take_written(eng, f, _i));
+	ck_assert(!io_take_written(eng, &other, false));
+	/* nor is a loss missed that nobody has told yet */
+	atomic_fetch_add(&eng->be->dies[1].lost, 1);
+	ck_assert(io_take_written(eng, f, _i));
+	ck_assert(!io_take_written(eng, &other, _i));
+	readahead_free(&other.ra, &eng->ra);
+}
+END_TEST
+
+/* The die answers: it need not be looked at again. */
+START_TEST(late_error_makes_no_die_suspect)
+{
+	struct call *c;
+	unsigned int binds;
+
+	let_in();
+	ck_assert_int_eq(call_slot(SCHED_ACQUIRE, 1), 0);
+	atomic_fetch_add(&fixture_eng.be->dies[1].lost, 1);
+	binds = fake_count(FAKE_BIND, 1);
+	c = call_of(CLIENT, _i ? IO_SYNC : IO_WRITE, f, 0, _i ? 0 : BLOCK);
+	ck_assert_int_eq(call_wait(c), -EIO);
+	ck_assert_int_eq(call_wait(call_of(CLIENT, IO_WRITE, f, 0, BLOCK)), BLOCK);
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), binds);
+}
+END_TEST
+
 Suite *behind_suite(void)
 {
 	Suite *suite = suite_create("behind");
@@ -371,7 +530,7 @@ Suite *behind_suite(void)
 	tcase_add_test(taken, dies_share_the_memory);
 	tcase_add_loop_test(taken,
 			    what_can_be_known_to_fail_is_not_answered_before, 0,
-			    3);
+			    5);
 	suite_add_tcase(suite, taken);
 
 	tcase_add_checked_fixture(late, setup, io_fixture_teardown);
@@ -387,6 +546,12 @@ Suite *behind_suite(void)
 	tcase_add_test(late, die_taken_out_under_the_flush_is_written_again);
 	tcase_add_test(late, reset_takes_with_it_what_waits);
 	tcase_add_test(late, settle_says_how_much_still_waits);
+	tcase_add_test(late, reset_during_the_flush_ends_it);
+	tcase_add_test(late, pin_that_waits_at_the_end_loses_nothing);
+	tcase_add_test(late, nothing_is_taken_after_the_last_settle);
+	tcase_add_test(late, nothing_is_added_to_a_flush_that_failed);
+	tcase_add_loop_test(late, every_sync_has_something_to_wait_for, 0, 2);
+	tcase_add_loop_test(late, late_error_makes_no_die_suspect, 0, 2);
 	suite_add_tcase(suite, late);
 	return suite;
 }

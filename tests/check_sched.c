@@ -150,6 +150,28 @@ START_TEST(die_whose_client_waits_for_another_gives_way_at_once)
 }
 END_TEST
 
+/* One that goes from die to die does not end another one's slice. */
+START_TEST(die_of_several_clients_keeps_its_grace)
+{
+	struct ask *other = ask_new(SCHED_IO, 1), *second = ask_new(SCHED_IO, 0);
+
+	fake_set_cost(4 * MS);
+	occupy_die_0();
+	put(0);
+	second->req.pid = 99;
+	ask_submit(second);
+	ck_assert_int_eq(ask_wait(second), 0);
+	put(0);
+	other->req.pid = 99;
+	ask_submit(other);
+	fixture_settle();
+	ck_assert(ask_is_open(other));
+	fixture_advance(4 * MS);
+	ck_assert_int_eq(ask_wait(other), 0);
+	put(1);
+}
+END_TEST
+
 START_TEST(die_whose_client_does_not_ask_again_gives_way_at_once)
 {
 	struct ask *other;
@@ -327,6 +349,7 @@ Suite *sched_suite(void)
 	tcase_add_test(turn, die_gives_way_when_idle_for_longer_than_grace);
 	tcase_add_test(turn,
 		       die_whose_client_waits_for_another_gives_way_at_once);
+	tcase_add_test(turn, die_of_several_clients_keeps_its_grace);
 	tcase_add_test(turn,
 		       die_whose_client_does_not_ask_again_gives_way_at_once);
 	tcase_add_test(turn, slice_set_by_hand_counts_from_the_next_swap);

@@ -15,6 +15,14 @@ static struct ask *flush_start(int die)
 	return a;
 }
 
+static struct ask *flush_now(int die)
+{
+	struct ask *a = flush_start(die);
+
+	sched_hurry(fixture_sched, (unsigned int)die);
+	return a;
+}
+
 static bool is_refused(int die)
 {
 	struct ask *a = ask_new(SCHED_FLUSH, die);
@@ -26,7 +34,7 @@ static bool is_refused(int die)
 
 START_TEST(flush_brings_its_die_in)
 {
-	struct ask *a = flush_start(1);
+	struct ask *a = flush_now(1);
 
 	ck_assert_int_eq(ask_wait(a), 0);
 	ck_assert_int_eq(fake_bound(), 1);
@@ -57,8 +65,7 @@ START_TEST(flush_of_a_die_that_a_hold_keeps_out_is_refused)
 	ck_assert_int_eq(ask_run(SCHED_PIN, 0), 0);
 	ck_assert(is_refused(1));
 	sched_unpin(fixture_sched, 0);
-	flush = flush_start(1);
-	sched_hurry(fixture_sched, 1);
+	flush = flush_now(1);
 	ck_assert_int_eq(ask_wait(flush), 0);
 	sched_flushed(fixture_sched, 1);
 }
@@ -115,7 +122,7 @@ END_TEST
 
 START_TEST(flush_that_is_parked_again_leaves_no_gap)
 {
-	struct ask *flush = flush_start(1), *io;
+	struct ask *flush = flush_now(1), *io;
 
 	ck_assert_int_eq(ask_wait(flush), 0);
 	io = ask_start(SCHED_IO, 1);
@@ -136,9 +143,30 @@ START_TEST(flush_whose_die_does_not_come_in_is_told_and_bars_nobody)
 	struct ask *flush;
 
 	fake_fail(FAKE_BIND, 1, -EIO, 1);
-	flush = flush_start(1);
+	flush = flush_now(1);
 	ck_assert_int_eq(ask_wait(flush), -EIO);
 	ck_assert_int_eq(ask_run(SCHED_IO, 1), 0);
+}
+END_TEST
+
+/* A driver that is bound, say: the bytes wait for its end. */
+START_TEST(flush_outlasts_a_busy_die)
+{
+	struct ask *flush, *io;
+
+	fake_fail(FAKE_BIND, 1, -EBUSY, 2);
+	flush = flush_now(1);
+	support_wait_until(fake_count(FAKE_BIND, 1) == 1);
+	fixture_settle();
+	/* not at once again */
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 1);
+	io = ask_start(SCHED_IO, 1);
+	ck_assert_int_eq(ask_wait(io), -EBUSY);
+	ck_assert(ask_is_open(flush));
+	fixture_advance(1000 * MS);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	sched_flushed(fixture_sched, 1);
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 3);
 }
 END_TEST
 
@@ -200,6 +228,7 @@ Suite *sched_flush_suite(void)
 	tcase_add_test(tcase, flush_that_is_parked_again_leaves_no_gap);
 	tcase_add_test(tcase,
 		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
+	tcase_add_test(tcase, flush_outlasts_a_busy_die);
 	tcase_add_test(tcase, flush_outlasts_any_hold);
 	tcase_add_test(tcase, flush_at_the_end_is_told);
 	tcase_add_test(tcase,

@@ -103,6 +103,44 @@ for how in "fail 1 1 EIO" "dead 1"; do
 	sim revive 1
 done
 
+# another process at its acquire is waited for
+expect_equal "$(python3 "$W/late.py" "$(die 0)/vram" "$(die 1)/vram" "$SOCK" \
+	"fail 1 1 EBUSY")" "fine fine fine" "slot in use elsewhere"
+t "$(die 1)/vram" r same,0,64K,98
+# what is known to fail is not answered before
+expect_equal "$(python3 "$W/late.py" "$(die 0)/vram" "$(die 1)/vram" "$SOCK" \
+	"driver 1 nvidia")" "EBUSY EBUSY fine" "driver bound after the write"
+sim driver 1 none
+t "$(die 1)/vram" r same,0,64K,98
+ctl 0 acquire
+sim driver 0 nvidia
+t "$(die 1)/vram" rw pwrite,0,64K,1:EBUSY fsync
+sim driver 0 none
+
+# whoever syncs waits for it: another open file, and the second of two
+sim swap_us 200000
+python3 - "$(die 0)/vram" "$(die 1)/vram" <<'END'
+import os, sys, threading, time
+a, b, c = [os.open(f, os.O_RDWR) for f in sys.argv[1:3] + sys.argv[2:3]]
+def slow(what, *args):
+    start = time.monotonic()
+    what(*args)
+    return time.monotonic() - start > 0.1
+def behind(n):
+    os.pread(a, 4096, 0)
+    assert not slow(os.pwrite, b, b"s" * 65536, n * 65536)
+behind(0)
+assert slow(os.fsync, c), "another file's fsync did not wait"
+behind(1)
+dup = os.dup(b)
+t = threading.Thread(target=os.close, args=(dup,))
+t.start()
+time.sleep(0.02)
+assert slow(os.fsync, b), "an fsync beside a close did not wait"
+t.join()
+END
+sim swap_us 1000
+
 # the daemon ends in good order: what it answered is in the dies
 mkdir "$W/dies"
 mount_sim "sim_dir=$W/dies" sim_swap_us=1000
