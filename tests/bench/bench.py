@@ -27,7 +27,7 @@ def parse_args():
     p.add_argument("--hp", required=True, help="passthrough_hp")
     p.add_argument("--out", required=True, help="folder for the report")
     p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--vram", type=int, default=1024, metavar="MIB",
+    p.add_argument("--vram", type=int, default=256, metavar="MIB",
                    help="memory of each die (halved until it fits)")
     p.add_argument("--swaps", default="0,200,1000,5000", metavar="US,...",
                    help="swap costs to try")
@@ -76,7 +76,9 @@ class Run:
         self.sim_dir = tempfile.mkdtemp(prefix="k80bench.", dir=args.shm)
         self.work = tempfile.mkdtemp(prefix="k80bench.")
         self.vram_mib = fitting_vram(args.vram, args.shm)
-        self.set_mib = min(512, self.vram_mib)
+        # more than a cache holds; of more, a virtual machine whose page tables
+        # are shadowed forgets a part at each swap, which no die does
+        self.set_mib = min(64, self.vram_mib)
         self.missing = []
 
     def hp(self):
