@@ -155,8 +155,8 @@ static int leased_elsewhere(struct slot *s, unsigned int n_dies)
 	return -1;
 }
 
-/* Whether -EBUSY lasts until somebody does something about it. Otherwise another
- * process is at its acquire, and has no lease yet. */
+/* Whether -EBUSY lasts until somebody does something about it. Otherwise
+ * another process is at its acquire, and has no lease yet. */
 static bool is_busy(struct backend *be, unsigned int die)
 {
 	struct slot *s = be->priv;

@@ -78,8 +78,7 @@ static void empty_locked(struct behind *b, struct behind_die *d)
 
 /* The write follows the stream's last one, and the stream is worth it. */
 static bool is_worth_locked(struct behind *b, struct behind_stream *stream,
-			    unsigned int die, uint64_t off, size_t len,
-			    pid_t pid)
+			    unsigned int die, uint64_t off, size_t len, pid_t pid)
 {
 	bool is_sequential = off == stream->next;
 
@@ -140,8 +139,7 @@ bool behind_write(struct behind *b, struct behind_stream *stream,
 		may = open_locked(b, d, generation, off);
 	else if (may)
 		may = d->state == BEHIND_OPEN && d->start + d->len == off &&
-		      d->generation == generation &&
-		      !b->be->dies[die].io_errno &&
+		      d->generation == generation && !b->be->dies[die].io_errno &&
 		      !sched_is_kept_out(b->sched, die);
 	may = may && grow_locked(b, d, len);
 	if (may) {
@@ -195,8 +193,7 @@ uint64_t behind_settle(struct behind *b, uint64_t patience_ns)
 		if (d->state != BEHIND_EMPTY)
 			sched_hurry(b->sched, die);
 		while (d->state != BEHIND_EMPTY && !ret)
-			ret = pthread_cond_timedwait(&b->quiet, &b->lock,
-						     &until);
+			ret = pthread_cond_timedwait(&b->quiet, &b->lock, &until);
 		left += d->len;
 	}
 	pthread_mutex_unlock(&b->lock);

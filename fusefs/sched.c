@@ -368,8 +368,8 @@ void sched_view(struct sched *s, unsigned int die, struct sched_view *view)
 	view->hold = "none";
 	view->holder[0] = '\0';
 	sched_take(&s->lock);
-	view->waiters = s->policy.dies[die].waiting -
-			s->policy.dies[die].lazy_waiting;
+	view->waiters =
+		s->policy.dies[die].waiting - s->policy.dies[die].lazy_waiting;
 	view->note_count = s->note_counts[die];
 	memcpy(view->note, s->notes[die], SCHED_NOTE_LEN);
 	if (s->hold_die == (int)die) {

@@ -212,8 +212,7 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 		policy_swapped(&s->policy, -1, now, 0);
 		if (s->hold_die == (int)die)
 			sched_clear_holds_locked(s);
-		sift_locked(s, &s->parked[die], out, pick_failed,
-			    &s->job_result);
+		sift_locked(s, &s->parked[die], out, pick_failed, &s->job_result);
 		return;
 	}
 	s->turn_client = 0;

@@ -36,9 +36,9 @@ static void setup(void)
 	io_fixture_setup();
 	f = &fixture_files[1];
 	fill(3);
-	ck_assert_int_eq(call_wait(call_of(CLIENT, IO_READ, &fixture_files[0],
-					   0, BLOCK)),
-			 BLOCK);
+	ck_assert_int_eq(
+		call_wait(call_of(CLIENT, IO_READ, &fixture_files[0], 0, BLOCK)),
+		BLOCK);
 	fake_hold(FAKE_BIND);
 }
 
@@ -173,8 +173,7 @@ START_TEST(what_was_read_ahead_is_forgotten)
 	let_in();
 	/* two waits, then it reads ahead */
 	for (uint64_t i = 0; i < 3; i++) {
-		ck_assert_int_eq(read_at(&reader, i * BLOCK, BLOCK, data),
-				 BLOCK);
+		ck_assert_int_eq(read_at(&reader, i * BLOCK, BLOCK, data), BLOCK);
 		c = call_of(CLIENT, IO_READ, &fixture_files[0], 0, BLOCK);
 		call_wait(c);
 		ck_assert_int_eq(call_slot(SCHED_ACQUIRE, 0), 0);
@@ -508,7 +507,8 @@ START_TEST(late_error_makes_no_die_suspect)
 	binds = fake_count(FAKE_BIND, 1);
 	c = call_of(CLIENT, _i ? IO_SYNC : IO_WRITE, f, 0, _i ? 0 : BLOCK);
 	ck_assert_int_eq(call_wait(c), -EIO);
-	ck_assert_int_eq(call_wait(call_of(CLIENT, IO_WRITE, f, 0, BLOCK)), BLOCK);
+	ck_assert_int_eq(call_wait(call_of(CLIENT, IO_WRITE, f, 0, BLOCK)),
+			 BLOCK);
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), binds);
 }
 END_TEST
@@ -523,14 +523,13 @@ Suite *behind_suite(void)
 	tcase_set_timeout(taken, 30);
 	tcase_add_test(taken, client_that_alternates_is_answered_before_the_swap);
 	tcase_add_test(taken, client_of_one_die_waits_for_it_twice);
-	tcase_add_loop_test(taken, write_waits_that_does_not_follow_the_last_one,
-			    0, 2);
+	tcase_add_loop_test(taken,
+			    write_waits_that_does_not_follow_the_last_one, 0, 2);
 	tcase_add_test(taken, write_of_an_o_sync_file_waits);
 	tcase_add_test(taken, write_waits_when_all_memory_is_in_use);
 	tcase_add_test(taken, dies_share_the_memory);
-	tcase_add_loop_test(taken,
-			    what_can_be_known_to_fail_is_not_answered_before, 0,
-			    5);
+	tcase_add_loop_test(
+		taken, what_can_be_known_to_fail_is_not_answered_before, 0, 5);
 	suite_add_tcase(suite, taken);
 
 	tcase_add_checked_fixture(late, setup, io_fixture_teardown);
@@ -538,9 +537,8 @@ Suite *behind_suite(void)
 	tcase_add_loop_test(late, reader_sees_what_was_written_behind, 0, 2);
 	tcase_add_test(late, what_was_read_ahead_is_forgotten);
 	tcase_add_test(late, sync_waits_for_what_was_written_behind);
-	tcase_add_loop_test(late,
-			    write_that_fails_later_is_an_error_of_the_next_call,
-			    0, 8);
+	tcase_add_loop_test(
+		late, write_that_fails_later_is_an_error_of_the_next_call, 0, 8);
 	tcase_add_test(late, hold_of_another_die_delays_but_loses_nothing);
 	tcase_add_test(late, end_of_the_scheduler_is_a_loss_that_is_counted);
 	tcase_add_test(late, die_taken_out_under_the_flush_is_written_again);

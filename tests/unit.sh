@@ -59,13 +59,13 @@ step "unit in one process" env CK_FORK=no build/check_all
 step "unit address,undefined" env CK_FORK=no build-address-undefined/check_all
 # the suites with threads in them
 mapfile -t threaded < <(sed -n \
-	's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|readahead\|guard\|dev_sim\)).*/\1/p' \
+	's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|behind\|readahead\|guard\|dev_sim\)).*/\1/p' \
 	tests/suites.h)
 for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
 done
-for suite in backend barswap ctl dev_module dma io node options readahead status; do
+for suite in backend barswap behind ctl dev_module dma io node options readahead status; do
 	step "unit valgrind $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=9 \
 		--leak-check=full --errors-for-leak-kinds=definite build/check_all
