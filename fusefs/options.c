@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,23 @@ static char *resolve_mountpoint(const char *arg)
 	return path;
 }
 
+/* Whether a k80fs is there, which a second one would hide. */
+static bool is_mounted(const char *dir)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *m;
+	bool found = false;
+
+	/* without /proc the kernel says what else is wrong */
+	if (!mounts)
+		return false;
+	while (!found && (m = getmntent(mounts)))
+		found = !strcmp(m->mnt_type, "fuse.k80fs") &&
+			!strcmp(m->mnt_dir, dir);
+	endmntent(mounts);
+	return found;
+}
+
 static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 {
 	struct raw *raw = data;
@@ -146,6 +164,11 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
 			fprintf(stderr,
 				"k80fs: mount point %s: not a directory\n", arg);
+			raw->bad = 1;
+		} else if (is_mounted(o->mountpoint)) {
+			fprintf(stderr,
+				"k80fs: %s: k80fs is already mounted there; run first: fusermount3 -u %s\n",
+				arg, arg);
 			raw->bad = 1;
 		}
 		return 0;
