@@ -122,6 +122,35 @@ static bool is_hold(const struct sched_req *req)
 	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
 }
 
+/* Whether a hold of @die must wait: it would keep out what was written behind,
+ * for which a close may wait, also that of whoever takes the hold. */
+bool sched_must_flush_locked(const struct sched *s, int die)
+{
+	for (int other = 0; other < (int)s->be->n_dies; other++)
+		if (other != die && s->flushes[other] && !s->is_busy[other])
+			return true;
+	return false;
+}
+
+/* All flushes have their turn now. */
+static void hurry_locked(struct sched *s, uint64_t now) REQUIRES(s->lock)
+{
+	for (unsigned int die = 0; die < s->be->n_dies; die++)
+		if (s->flushes[die] && !s->is_busy[die])
+			policy_put_off(&s->policy, die, now);
+	s->policy.slice_end = MIN(s->policy.slice_end, now);
+}
+
+static bool hold_waits_locked(const struct sched *s) REQUIRES(s->lock)
+{
+	for (unsigned int die = 0; die < s->be->n_dies; die++)
+		for (const struct sched_req *r = s->parked[die].head; r;
+		     r = r->next)
+			if (is_hold(r))
+				return true;
+	return false;
+}
+
 int sched_try(struct sched *s, struct sched_req *req)
 {
 	uint64_t now = now_ns();
@@ -158,7 +187,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 			policy_run(&s->policy, (unsigned int)req->die, now);
 			sched_note_client_locked(s, req);
 			ret = 0;
-		} else if (is_hold(req)) {
+		} else if (is_hold(req) && !sched_must_flush_locked(s, req->die)) {
 			sched_take_hold_locked(s, req);
 			ret = 0;
 		}
@@ -201,6 +230,8 @@ void sched_park(struct sched *s, struct sched_req *req)
 		list_add(&s->parked[req->die], req);
 		policy_wait(&s->policy, (unsigned int)req->die, now, req->small);
 		leave_active_locked(s, req);
+		if (is_hold(req) && sched_must_flush_locked(s, req->die))
+			hurry_locked(s, now);
 	}
 	if (atomic_load(&req->interrupted))
 		atomic_store(&s->interrupts, true);
@@ -217,7 +248,8 @@ bool sched_flush(struct sched *s, struct sched_req *req, bool again)
 	is_stopping = s->is_stopping;
 	may = again || (s->policy.active != req->die &&
 			s->policy.swapping_to != req->die &&
-			!sched_blocks_locked(s, req->die) && !is_stopping);
+			!sched_blocks_locked(s, req->die) &&
+			!hold_waits_locked(s) && !is_stopping);
 	if (may && !is_stopping) {
 		s->flushes[die]++;
 		list_add(&s->parked[die], req);

@@ -132,7 +132,8 @@ void sched_park(struct sched *s, struct sched_req *req);
  * busy, and resume() gets 0 or why the die cannot be put in.
  *
  * Return: false, with nothing done, if not @again and the die is in, or about
- * to be, or kept out by a hold.
+ * to be, or kept out by a hold, or if a hold waits: that begins when all is
+ * flushed.
  */
 bool sched_flush(struct sched *s, struct sched_req *req, bool again);
 

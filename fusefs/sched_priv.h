@@ -54,6 +54,7 @@ struct sched {
 	struct req_list parked[POLICY_MAX_DIES]; /* need their die in */
 	struct req_list control; /* RELEASE and SYNC */
 	unsigned int flushes[POLICY_MAX_DIES]; /* parked or running */
+	bool is_busy[POLICY_MAX_DIES]; /* a flush was put off, -EBUSY */
 	bool flush_ended; /* the active die's requests may start now */
 	pid_t client[POLICY_MAX_DIES]; /* of the last IO request */
 	pid_t turn_client; /* the same since the active die is in, 0 for none */
@@ -116,6 +117,7 @@ static inline void list_add(struct req_list *l, struct sched_req *req)
 void sched_wake(struct sched *s);
 void sched_note_client_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock);
+bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 	REQUIRES(s->lock);

@@ -69,6 +69,7 @@ static bool pick_failed(struct sched *s, struct sched_req *req, void *arg,
 	*result = *(const int *)arg;
 	if (req->op != SCHED_FLUSH || *result != -EBUSY)
 		return true;
+	s->is_busy[req->die] = true;
 	policy_put_off(&s->policy, (unsigned int)req->die,
 		       now_ns() + SCHED_BUSY_NS);
 	return false;
@@ -128,10 +129,13 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
 	case SCHED_FLUSH:
+		s->is_busy[req->die] = false;
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
 	case SCHED_PIN:
 	case SCHED_LEASE:
+		if (sched_must_flush_locked(s, req->die))
+			return false;
 		sched_take_hold_locked(s, req);
 		return true;
 	case SCHED_ACQUIRE:

@@ -170,18 +170,38 @@ START_TEST(flush_outlasts_a_busy_die)
 }
 END_TEST
 
-START_TEST(flush_outlasts_any_hold)
+START_TEST(hold_begins_when_all_is_flushed)
 {
-	struct ask *flush, *io;
+	struct ask *flush, *pin;
 
 	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
 	flush = flush_start(1);
-	io = ask_start(SCHED_IO, 1);
-	ck_assert_int_eq(ask_run(SCHED_PIN, 0), 0);
+	pin = ask_start(_i ? SCHED_LEASE : SCHED_PIN, 0);
+	/* or they would never end */
+	ck_assert(is_refused(2));
 	sched_put(fixture_sched, 0);
+	/* the clock stands still: not after the slice, nor after a while */
+	ck_assert_int_eq(ask_wait(flush), 0);
 	fixture_settle();
+	ck_assert(ask_is_open(pin));
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(pin), 0);
+	ck_assert_int_eq(fake_bound(), 0);
+}
+END_TEST
+
+/* That could take for ever. */
+START_TEST(flush_of_a_busy_die_keeps_no_hold_out)
+{
+	struct ask *flush;
+
+	fake_fail(FAKE_BIND, 1, -EBUSY, 1);
+	flush = flush_now(1);
+	support_wait_until(fake_count(FAKE_BIND, 1) == 1);
+	fixture_settle();
+	ck_assert_int_eq(ask_run(SCHED_PIN, 0), 0);
+	/* and outlasts it */
 	fixture_advance(60 * NSEC_PER_SEC);
-	ck_assert_int_eq(ask_wait(io), -ETIMEDOUT);
 	ck_assert(ask_is_open(flush));
 	sched_unpin(fixture_sched, 0);
 	ck_assert_int_eq(ask_wait(flush), 0);
@@ -229,7 +249,8 @@ Suite *sched_flush_suite(void)
 	tcase_add_test(tcase,
 		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
 	tcase_add_test(tcase, flush_outlasts_a_busy_die);
-	tcase_add_test(tcase, flush_outlasts_any_hold);
+	tcase_add_loop_test(tcase, hold_begins_when_all_is_flushed, 0, 2);
+	tcase_add_test(tcase, flush_of_a_busy_die_keeps_no_hold_out);
 	tcase_add_test(tcase, flush_at_the_end_is_told);
 	tcase_add_test(tcase,
 		       client_alternates_if_its_last_request_was_for_another_die);
