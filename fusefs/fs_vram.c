@@ -226,6 +226,7 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 	call = new_call(req, IO_SYNC, f);
 	if (!call)
 		return;
+	call->io.is_close = is_close;
 	call->reply = is_close ? reply_close : reply_sync;
 	fs_call_submit(call);
 }

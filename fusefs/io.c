@@ -103,11 +103,16 @@ static int late_error(struct io *io, struct io_file *f)
 }
 
 /* Whether writes that were answered failed: since the file was told last; for
- * a ctl command, since it came. */
+ * a ctl command, since it came. A close tells, but is not the last word: it may
+ * be that of a forked child, which nobody listens to. */
 static int sync_result(struct io *io)
 {
-	if (io->file)
+	if (io->file && !io->is_close)
 		return late_error(io, io->file);
+	if (io->file)
+		return backend_lost(io->eng->be, io->die) == io->file->lost
+			       ? 0
+			       : -EIO;
 	return backend_lost(io->eng->be, io->die) == io->lost ? 0 : -EIO;
 }
 
@@ -449,8 +454,8 @@ bool io_take_written(struct io_engine *eng, struct io_file *f, bool is_close)
 {
 	if (atomic_exchange(&f->wrote, false))
 		return true;
-	if (is_close && !f->has_written)
-		return false;
+	if (is_close)
+		return f->has_written && behind_waits(&eng->behind, f->die);
 	/* another file, or a sync that is not over, may have taken the mark */
 	return behind_waits(&eng->behind, f->die) ||
 	       (f->has_written && f->lost != backend_lost(eng->be, f->die));

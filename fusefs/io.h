@@ -101,6 +101,7 @@ enum io_op {
  *          @result: bytes, 0 or -errno; @data: READ: what was read, valid
  *          during the call. May run in the scheduler's thread when @result
  *          is negative: must not wait
+ * @is_close: SYNC: for a close, see io_take_written()
  * @req:    nowait, wait_ns, pid, comm, hold as in struct sched_req; io_init()
  *          sets the defaults
  */
@@ -114,6 +115,7 @@ struct io {
 	void *to;
 	struct io_file *dst;
 	uint64_t dst_off;
+	bool is_close;
 	int (*park)(struct io *io);
 	void (*answer)(struct io *io, ssize_t result, const void *data);
 	struct sched_req req;

@@ -280,6 +280,9 @@ void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 		p->visit_next = now + policy_visit_ns(p);
 	p->visit_from = visits ? from : -1;
 	p->visit_to = -1;
-	if (die >= 0)
+	if (die >= 0) {
 		p->dies[die].last_done = now;
+		/* what does not start now waits for the turn after the others' */
+		p->dies[die].waiting_since = now;
+	}
 }

@@ -132,15 +132,6 @@ bool sched_must_flush_locked(const struct sched *s, int die)
 	return false;
 }
 
-/* All flushes have their turn now. */
-static void hurry_locked(struct sched *s, uint64_t now) REQUIRES(s->lock)
-{
-	for (unsigned int die = 0; die < s->be->n_dies; die++)
-		if (s->flushes[die] && !s->is_busy[die])
-			policy_put_off(&s->policy, die, now);
-	s->policy.slice_end = MIN(s->policy.slice_end, now);
-}
-
 static bool hold_waits_locked(const struct sched *s) REQUIRES(s->lock)
 {
 	for (unsigned int die = 0; die < s->be->n_dies; die++)
@@ -149,6 +140,17 @@ static bool hold_waits_locked(const struct sched *s) REQUIRES(s->lock)
 			if (is_hold(r))
 				return true;
 	return false;
+}
+
+/* A hold of @die, the active one or not, waits for all flushes: now. */
+void sched_hurry_locked(struct sched *s, int die, uint64_t now)
+{
+	if (!hold_waits_locked(s) || !sched_must_flush_locked(s, die))
+		return;
+	for (unsigned int other = 0; other < s->be->n_dies; other++)
+		if (s->flushes[other] && !s->is_busy[other])
+			policy_put_off(&s->policy, other, now);
+	s->policy.slice_end = MIN(s->policy.slice_end, now);
 }
 
 int sched_try(struct sched *s, struct sched_req *req)
@@ -230,8 +232,8 @@ void sched_park(struct sched *s, struct sched_req *req)
 		list_add(&s->parked[req->die], req);
 		policy_wait(&s->policy, (unsigned int)req->die, now, req->small);
 		leave_active_locked(s, req);
-		if (is_hold(req) && sched_must_flush_locked(s, req->die))
-			hurry_locked(s, now);
+		if (is_hold(req))
+			sched_hurry_locked(s, req->die, now);
 	}
 	if (atomic_load(&req->interrupted))
 		atomic_store(&s->interrupts, true);

@@ -118,6 +118,7 @@ void sched_wake(struct sched *s);
 void sched_note_client_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock);
 bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
+void sched_hurry_locked(struct sched *s, int die, uint64_t now) REQUIRES(s->lock);
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 	REQUIRES(s->lock);

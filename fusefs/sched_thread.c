@@ -223,6 +223,7 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 	s->is_shared = false;
 	policy_swapped(&s->policy, (int)die, now, s->job_cost);
 	sift_locked(s, &s->parked[die], out, pick_ready, &s->job_flags);
+	sched_hurry_locked(s, (int)die, now);
 }
 
 static bool pick_released(struct sched *s, struct sched_req *req, void *arg,

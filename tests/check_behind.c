@@ -495,8 +495,8 @@ START_TEST(every_sync_has_something_to_wait_for)
 	ck_assert(!io_take_written(eng, &other, false));
 	/* nor is a loss missed that nobody has told yet */
 	atomic_fetch_add(&eng->be->dies[1].lost, 1);
-	ck_assert(io_take_written(eng, f, _i));
-	ck_assert(!io_take_written(eng, &other, _i));
+	ck_assert(io_take_written(eng, f, false));
+	ck_assert(!io_take_written(eng, &other, false));
 	readahead_free(&other.ra, &eng->ra);
 }
 END_TEST

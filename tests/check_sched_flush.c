@@ -190,6 +190,43 @@ START_TEST(hold_begins_when_all_is_flushed)
 }
 END_TEST
 
+static void advance_until(struct ask *a)
+{
+	for (int i = 0; i < 100 && ask_is_open(a); i++)
+		fixture_advance(10 * MS);
+	ck_assert_int_eq(ask_wait(a), 0);
+}
+
+/* Two holds wait, each for what is to be flushed: their dies' turns must not
+ * keep that from having one. */
+START_TEST(holds_that_wait_do_not_starve_the_flush)
+{
+	struct ask *flush, *a, *b;
+
+	fake_set_cost(MS);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 3)), 0);
+	a = ask_start(SCHED_PIN, 0);
+	mock_clock_advance(MS);
+	b = ask_start(SCHED_PIN, 2);
+	/* one is taken before they are seen */
+	ck_assert(is_refused(1));
+	ck_assert_int_eq(ask_run(SCHED_IO, 3), 0);
+	flush = ask_new(SCHED_FLUSH, 1);
+	ck_assert(sched_flush(fixture_sched, &flush->req, true));
+	sched_put(fixture_sched, 3);
+	advance_until(flush);
+	sched_flushed(fixture_sched, 1);
+	/* in either order */
+	for (int i = 0; i < 100 && ask_is_open(a) && ask_is_open(b); i++)
+		fixture_advance(10 * MS);
+	sched_unpin(fixture_sched, 0);
+	sched_unpin(fixture_sched, 2);
+	advance_until(a);
+	sched_unpin(fixture_sched, 0);
+	advance_until(b);
+}
+END_TEST
+
 /* That could take for ever. */
 START_TEST(flush_of_a_busy_die_keeps_no_hold_out)
 {
@@ -250,6 +287,7 @@ Suite *sched_flush_suite(void)
 		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
 	tcase_add_test(tcase, flush_outlasts_a_busy_die);
 	tcase_add_loop_test(tcase, hold_begins_when_all_is_flushed, 0, 2);
+	tcase_add_test(tcase, holds_that_wait_do_not_starve_the_flush);
 	tcase_add_test(tcase, flush_of_a_busy_die_keeps_no_hold_out);
 	tcase_add_test(tcase, flush_at_the_end_is_told);
 	tcase_add_test(tcase,

@@ -46,11 +46,13 @@ for p in "${pids[@]}"; do
 	fi
 done
 gone "SIGTERM under load"
-mount_sim "sim_dir=$W/dies"
-# the module keeps the die in; the simulator's slot starts empty
-if [ "$K80FS_BACKEND" = sim ]; then
-	expect_status root active none
-else
+# the module keeps the die in, until mount_sim takes it out; the simulator's
+# slot starts empty
+if [ "$K80FS_BACKEND" = bar_swap ]; then
+	mount_at "$M" backend=bar_swap
 	expect_status root active 0
+else
+	mount_sim "sim_dir=$W/dies"
+	expect_status root active none
 fi
 t "$(die 1)/vram" rw same,0,64K,1 same,64K,64K,2 same,128K,64K,3
