@@ -186,8 +186,12 @@ static void *read_die_0(void *arg)
 START_TEST(swap_moves_upper_page_tables_alone)
 {
 	moved = 0;
-	for (int die = 0; die < DIES; die++)
-		ck_assert_ptr_nonnull(bs_acquire(ctx, (unsigned int)die));
+	for (int die = 0; die < DIES; die++) {
+		bs_gpu *gpu = bs_acquire(ctx, die);
+
+		ck_assert_ptr_nonnull(gpu);
+		bs_release(ctx, gpu);
+	}
 	ck_assert_uint_gt(moved, 0);
 	ck_assert_uint_eq(moved % GIB, 0);
 }
