@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 32 MiB
+# cp die0/vram die1/vram: staged by the daemon, two swaps a stage of 16 MiB
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 need_sim "swaps of a die small enough to be copied whole"
@@ -13,8 +13,8 @@ before=$(root_status swaps)
 cp "$a" "$b"
 swaps=$(($(root_status swaps) - before))
 cmp "$W/in" "$b"
-[ "$swaps" -le 20 ] || fail "$swaps swaps for 256 MiB in stages of 32"
+[ "$swaps" -le 36 ] || fail "$swaps swaps for 256 MiB in stages of 16"
 [ "$swaps" -ge 4 ] || fail "$swaps swaps: stages larger than 64 MiB"
 
 # one request is answered short, after one stage
-n=$(t "$a" r "cfr,0,$b,0,256M:32M" 2>&1) || fail "one stage: $n"
+n=$(t "$a" r "cfr,0,$b,0,256M:16M" 2>&1) || fail "one stage: $n"
