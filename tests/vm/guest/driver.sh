@@ -11,6 +11,8 @@ export BUILD=$1
 VM=$(cd "$(dirname "$0")/.." && pwd)
 export VM G=$BUILD/guest OUT=/run/out
 export TMPDIR=/run/tmp
+# libcheck's: /tmp is not writable when the tree under test is there
+export TEMP=$TMPDIR
 
 mkdir -p $TMPDIR
 # messages that a correct module never causes
