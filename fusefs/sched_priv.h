@@ -113,12 +113,19 @@ static inline void list_add(struct req_list *l, struct sched_req *req)
 	l->tail = &req->next;
 }
 
-/* sched.c */
-void sched_wake(struct sched *s);
+static inline bool sched_is_hold(const struct sched_req *req)
+{
+	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
+}
+
+/* sched_flush.c */
 void sched_note_client_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock);
 bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
 void sched_hurry_locked(struct sched *s, int die, uint64_t now) REQUIRES(s->lock);
+
+/* sched.c */
+void sched_wake(struct sched *s);
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 	REQUIRES(s->lock);

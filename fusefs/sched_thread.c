@@ -82,7 +82,7 @@ static bool pick_holds(struct sched *s, struct sched_req *req, void *arg,
 	(void)s;
 	(void)arg;
 	*result = -ENODEV;
-	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
+	return sched_is_hold(req);
 }
 
 static bool pick_interrupted(struct sched *s, struct sched_req *req, void *arg,

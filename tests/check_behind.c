@@ -338,16 +338,23 @@ START_TEST(what_can_be_known_to_fail_is_not_answered_before)
 }
 END_TEST
 
+static struct call *pin_start(unsigned int die)
+{
+	struct call *pin = call_new(IO_SLOT, NULL, 0, 0);
+
+	pin->io.die = die;
+	pin->io.req.op = SCHED_PIN;
+	io_submit(&pin->io);
+	return pin;
+}
+
 /* Whoever holds a die may close files of others: nothing must wait for that. */
 START_TEST(hold_begins_when_all_is_in)
 {
 	struct call *c = keep_die_0_busy(), *pin;
 
 	write_one(0, BLOCK);
-	pin = call_new(IO_SLOT, NULL, 0, 0);
-	pin->io.die = 0;
-	pin->io.req.op = SCHED_PIN;
-	io_submit(&pin->io);
+	pin = pin_start(0);
 	support_nap();
 	ck_assert_int_eq(pin->n_answers, 0);
 	fake_let_go(FAKE_READ);
@@ -404,10 +411,7 @@ START_TEST(pin_that_waits_at_the_end_loses_nothing)
 	struct call *c = keep_die_0_busy(), *pin;
 
 	write_one(0, BLOCK);
-	pin = call_new(IO_SLOT, NULL, 0, 0);
-	pin->io.die = 2;
-	pin->io.req.op = SCHED_PIN;
-	io_submit(&pin->io);
+	pin = pin_start(2);
 	sched_end_holds(fixture_eng.sched);
 	ck_assert_int_eq(call_wait(pin), -ENODEV);
 	ck_assert_int_eq(call_slot(SCHED_PIN, 0), -ENODEV);
