@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.." || exit 2
 passed=0
 failed=0
 log=$(mktemp "${TMPDIR:-/var/tmp}/k80unit.XXXXXX")
-trap 'rm -f "$log"' EXIT
+helpers=
+trap '[ -z "$helpers" ] || kill "$helpers"; rm -f "$log" "$log.helpers"' EXIT
 
 # step NAME COMMAND...: adds up what Check or a script of ours counted, or
 # counts the command itself
@@ -54,6 +55,17 @@ step "build clang" make -s "$jobs" B=build-clang CC=clang all tests
 step "build address,undefined" make -s "$jobs" SAN=address,undefined all tests
 step "build thread" make -s "$jobs" SAN=thread all tests
 
+# they mostly wait for what they start: beside the rest
+tests/helpers/run.sh >"$log.helpers" 2>&1 &
+helpers=$!
+end_of_helpers() {
+	wait "$helpers"
+	local rc=$?
+	helpers=
+	cat "$log.helpers"
+	return "$rc"
+}
+
 step "unit" build/check_all
 step "unit in one process" env CK_FORK=no build/check_all
 step "unit address,undefined" env CK_FORK=no build-address-undefined/check_all
@@ -81,7 +93,7 @@ step "compute_persist" env BARSWAP_DEVICE=sim:vram=64M \
 step "exported symbols" tests/check_symbols.sh
 step "example of the man page" tests/check_example.sh
 step "fuzz ctl" make -s fuzz FUZZ_SECONDS=5
-step "helpers" tests/helpers/run.sh
+step "helpers" end_of_helpers
 
 printf '%d passed, %d failed, 0 skipped\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
