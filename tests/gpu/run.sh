@@ -8,6 +8,7 @@
 # CB            tests/bench/cb.c, built; without it the cells of 4 jobs are
 #               left out
 # VRAMFS        github.com/Overv/vramfs, built; without it there is no peer
+# PIN           a CPU that dd is to stay on
 # ROUNDS        how often each cell is measured (5)
 #
 # Exit code 1 if a test failed or a target of the benchmark was missed.

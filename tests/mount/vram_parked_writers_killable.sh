@@ -11,6 +11,7 @@ pids=()
 for i in 1 2 3; do
 	"$BIN/tool" "$v" rw "pwrite,$((i * 4096)),10,$i" &
 	pids+=($!)
+	sleep 0.2 # they are to come in this order
 done
 "$BIN/tool" "$v" r pread,0,10 &
 pids+=($!)
