@@ -13,6 +13,8 @@ void policy_init(struct policy *p)
 	p->visit_to = -1;
 	p->visit_from = -1;
 	p->only = -1;
+	for (int die = 0; die < POLICY_MAX_DIES; die++)
+		p->dies[die].late = POLICY_MAX_LATE;
 }
 
 static uint64_t at_least(uint64_t v, uint64_t floor)
@@ -37,12 +39,21 @@ uint64_t policy_grace_ns(const struct policy *p)
 	return at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
 }
 
+/* Whether another request of it is likely to come within the grace. */
+static bool is_eager(const struct policy_die *d)
+{
+	return d->late < POLICY_MAX_LATE;
+}
+
 /* A request of @die came: were its clients as quick as the grace? */
 static void note_arrival(struct policy *p, unsigned int die, uint64_t now)
 {
 	struct policy_die *d = &p->dies[die];
 
-	d->is_eager = d->running || now < d->last_done + policy_grace_ns(p);
+	if (d->running || now < d->last_done + policy_grace_ns(p))
+		d->late = 0;
+	else if (is_eager(d))
+		d->late++;
 }
 
 void policy_run(struct policy *p, unsigned int die, uint64_t now)
@@ -63,7 +74,7 @@ void policy_wait_lazily(struct policy *p, unsigned int die, uint64_t now)
 {
 	struct policy_die *d = &p->dies[die];
 
-	d->is_eager = false;
+	d->late = POLICY_MAX_LATE;
 	if (!d->waiting++)
 		d->waiting_since = now;
 	if (!d->lazy_waiting++)
@@ -131,7 +142,7 @@ bool policy_done(struct policy *p, unsigned int die, uint64_t now)
 	d->last_done = now;
 	if (!is_idle || p->draining)
 		return is_idle;
-	return (p->visit_from >= 0 || !d->is_eager) && policy_others_wait(p, now);
+	return (p->visit_from >= 0 || !is_eager(d)) && policy_others_wait(p, now);
 }
 
 /* The die that may interrupt: its oldest request came first, all are small. */
@@ -165,11 +176,16 @@ static int successor(const struct policy *p, uint64_t now)
 static struct policy_step switch_away(struct policy *p, uint64_t now)
 {
 	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
+	struct policy_die *d = &p->dies[p->active];
 
-	if (p->evict == POLICY_STAY)
+	if (p->evict == POLICY_STAY) {
+		if (is_eager(d) && p->visit_to < 0 && p->visit_from < 0 &&
+		    now < p->slice_end)
+			d->credit = MIN(p->slice_end - now, policy_slice_ns(p));
 		step.die = successor(p, now);
-	else
+	} else {
 		step.die = p->active;
+	}
 	if (p->evict == POLICY_OUT)
 		step.action = POLICY_VACATE;
 	p->swapping_to = step.die;
@@ -185,7 +201,7 @@ static uint64_t idle_end(const struct policy *p, uint64_t now)
 	if (d->running || d->waiting)
 		return now + policy_grace_ns(p);
 	/* a visitor is not waited for at all */
-	if (p->visit_from >= 0 || !d->is_eager)
+	if (p->visit_from >= 0 || !is_eager(d))
 		return now;
 	return d->last_done + policy_grace_ns(p);
 }
@@ -270,17 +286,21 @@ void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 	p->swapping_to = -1;
 	p->draining = false;
 	p->evict = POLICY_STAY;
-	p->slice_end = now + policy_slice_ns(p);
 	if (visits)
 		/* as long as it takes to get there */
 		p->slice_end = now + at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
 	else if (returns)
 		p->slice_end = now + p->visit_left;
+	else
+		p->slice_end = now + policy_slice_ns(p) +
+			       (die >= 0 ? p->dies[die].credit : 0);
 	if (p->visit_from >= 0)
 		p->visit_next = now + policy_visit_ns(p);
 	p->visit_from = visits ? from : -1;
 	p->visit_to = -1;
 	if (die >= 0) {
+		if (!visits)
+			p->dies[die].credit = 0;
 		p->dies[die].last_done = now;
 		/* what does not start now waits for the turn after the others' */
 		p->dies[die].waiting_since = now;

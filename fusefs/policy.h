@@ -21,8 +21,8 @@
  * What only has to get to its die some time, written behind, is lazy: the die
  * counts as waiting after a while, or as soon as anything else of it waits.
  *
- * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + the
- * longest request + swap).
+ * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + what a
+ * die got back, a slice at most + the longest request + swap).
  */
 #ifndef K80FS_POLICY_H
 #define K80FS_POLICY_H
@@ -39,6 +39,7 @@
 #define POLICY_MIN_SLICE_NS 5000000ULL
 #define POLICY_MIN_GRACE_NS 1000000ULL
 #define POLICY_SMALL_LEN    65536u
+#define POLICY_MAX_LATE     2 /* so many late requests in a row: no grace */
 /* a visit costs two swaps: 15 swaps apart, that is 12 % of the slot */
 #define POLICY_VISIT_SWAPS  15
 #define POLICY_MIN_VISIT_NS 5000000ULL
@@ -99,7 +100,8 @@ struct policy {
 		uint32_t running; /* requests that keep it in */
 		uint64_t waiting_since; /* oldest turn not yet given, or lazy */
 		uint64_t last_done;
-		bool is_eager; /* the last request came within the grace */
+		uint64_t credit; /* ns of its last slice that it gets back */
+		unsigned int late; /* requests in a row after the grace */
 	} dies[POLICY_MAX_DIES];
 };
 
@@ -175,7 +177,7 @@ void policy_unwait(struct policy *p, unsigned int die, bool small);
 /** policy_leave() - whoever asked @die last is busy elsewhere: no grace */
 static inline void policy_leave(struct policy *p, unsigned int die)
 {
-	p->dies[die].is_eager = false;
+	p->dies[die].late = POLICY_MAX_LATE;
 }
 
 /** policy_others_wait() - whether a die that is not active waits, and counts */

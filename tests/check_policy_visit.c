@@ -140,21 +140,56 @@ START_TEST(failed_visit_leaves_no_trace)
 }
 END_TEST
 
-/* _i: 0: its client asked again within the grace, 1: it took longer */
-START_TEST(idle_die_is_waited_for_if_its_client_was_quick)
+/* _i: how often in a row its client asked again only after the grace */
+START_TEST(idle_die_is_waited_for_unless_its_client_was_late_twice)
 {
+	bool gives_way = _i >= 2;
+
 	bring_in(2, 10 * MS);
 	policy_run(&p, 2, now);
-	policy_done(&p, 2, now);
-	now += policy_grace_ns(&p) - !_i;
-	policy_run(&p, 2, now);
+	for (int i = 0; i < _i; i++) {
+		policy_done(&p, 2, now);
+		now += policy_grace_ns(&p);
+		policy_run(&p, 2, now);
+	}
 	policy_wait(&p, 4, now, false);
-	ck_assert_int_eq(policy_done(&p, 2, now), _i);
-	if (!_i) {
+	ck_assert_int_eq(policy_done(&p, 2, now), gives_way);
+	if (!gives_way) {
 		assert_keeps(now + policy_grace_ns(&p));
 		now += policy_grace_ns(&p);
 	}
 	assert_swaps_to(4);
+}
+END_TEST
+
+/* _i: 0: the die was waited for in vain, 1: it used its slice up, 2: it was
+ * not waited for */
+START_TEST(slice_that_ended_early_is_given_back)
+{
+	uint64_t left = _i == 0 ? 100 * MS : 0;
+
+	bring_in(2, 10 * MS);
+	policy_run(&p, 2, now);
+	policy_wait(&p, 4, now, false);
+	now = p.slice_end - (_i == 1 ? 0 : 100 * MS);
+	policy_done(&p, 2, now);
+	if (_i == 0)
+		now += policy_grace_ns(&p);
+	else if (_i == 2)
+		policy_leave(&p, 2);
+	left -= _i == 0 ? policy_grace_ns(&p) : 0;
+	assert_swaps_to(4);
+	policy_swapped(&p, 4, now, 10 * MS);
+	policy_unwait(&p, 4, false);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p));
+
+	bring_in(2, 10 * MS);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p) + left);
+	now = p.slice_end;
+	bring_in(4, 10 * MS);
+	now = p.slice_end;
+	bring_in(2, 10 * MS);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p));
 }
 END_TEST
 
@@ -184,7 +219,9 @@ Suite *policy_visit_suite(void)
 		longest_waiting_comes_when_the_interrupted_die_wants_nothing);
 	tcase_add_test(visit, failed_visit_leaves_no_trace);
 	tcase_add_loop_test(
-		visit, idle_die_is_waited_for_if_its_client_was_quick, 0, 2);
+		visit, idle_die_is_waited_for_unless_its_client_was_late_twice,
+		0, 4);
+	tcase_add_loop_test(visit, slice_that_ended_early_is_given_back, 0, 3);
 	tcase_add_test(visit, swap_that_was_held_up_does_not_move_the_estimate);
 	suite_add_tcase(suite, visit);
 	return suite;

@@ -50,6 +50,7 @@ static struct {
 	uint64_t small_think_ns;
 	uint64_t hiccup_ns;
 	unsigned int hiccup_every;
+	unsigned int late_every;
 	unsigned int dies;
 } cfg = {
 	/* a 1 MiB reader alone gets 3.4 GB/s, as measured over /dev/fuse */
@@ -134,6 +135,8 @@ static void answer(struct sim *s, struct client *c)
 	c->waits[c->n_waits++] = s->now - c->asked;
 	c->state = THINKING;
 	c->at = s->now + cfg.gap_ns;
+	if (cfg.late_every && c->die == 0 && c->n_waits % cfg.late_every == 0)
+		c->at += 2 * policy_grace_ns(&s->policy);
 	if (c->think_ns)
 		c->at = s->now + c->think_ns / 2 + next_random(s) % c->think_ns;
 }
@@ -315,10 +318,12 @@ static void scenario(const char *title, unsigned int stream_dies,
 static void usage(void)
 {
 	fputs("usage: slotsim [-n DIES] [-t SECONDS] [-B MIB_S] [-g GAP_US]\n"
-	      "               [-T THINK_US] [-e EVERY -x HICCUP_MS]\n"
+	      "               [-T THINK_US] [-e EVERY -x HICCUP_MS] [-l EVERY]\n"
 	      "-B  speed of a copy            -g  answer to next request\n"
 	      "-T  pause of the small reader\n"
 	      "-e, -x  each EVERYth swap takes so much longer\n"
+	      "-l  each so manyth request of die 0's streams comes too late to\n"
+	      "    be waited for\n"
 	      "share: bytes of all streams / what one alone would get\n"
 	      "fair:  slowest stream / fastest\n",
 	      stderr);
@@ -339,7 +344,7 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:t:B:g:T:e:x:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:t:B:g:T:e:x:l:")) != -1) {
 		switch (opt) {
 		case 'n':
 			cfg.dies = number(optarg, 2, POLICY_MAX_DIES);
@@ -362,6 +367,9 @@ int main(int argc, char **argv)
 			break;
 		case 'x':
 			cfg.hiccup_ns = number(optarg, 0, 10000) * NSEC_PER_MSEC;
+			break;
+		case 'l':
+			cfg.late_every = number(optarg, 1, 1000000);
 			break;
 		default:
 			usage();
