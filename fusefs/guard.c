@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <ucontext.h>
 
 /* Where this thread's guarded copy runs; len 0 outside of one. */
 static __thread struct {
@@ -18,14 +19,11 @@ static __thread struct {
 static void on_sigbus(int sig, siginfo_t *si, void *uc)
 {
 	uintptr_t addr = (uintptr_t)si->si_addr;
-	sigset_t set;
+	const ucontext_t *interrupted = uc;
 
-	(void)uc;
 	if (guard.len && addr - guard.start < guard.len) {
 		/* the jump does not restore a mask that was never saved */
-		sigemptyset(&set);
-		sigaddset(&set, SIGBUS);
-		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+		pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
 		siglongjmp(guard.env, 1);
 	}
 	/* the faulting instruction runs again and ends the process */

@@ -207,6 +207,30 @@ START_TEST(fault_after_a_guarded_copy_ends_the_process)
 }
 END_TEST
 
+/* _i: whether the handler runs with all signals blocked, as those that the
+ * thread sanitizer wraps do */
+START_TEST(fault_leaves_the_signal_mask_as_it_was)
+{
+	struct sigaction handler;
+	sigset_t mask;
+
+	sigaction(SIGBUS, NULL, &handler);
+	if (_i)
+		sigfillset(&handler.sa_mask);
+	sigaction(SIGBUS, &handler, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	cut(8 * PAGE);
+	ck_assert_int_eq(guard_copy(plain_copy, buf, dev, LEN, dev), -EIO);
+	pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	for (int sig = 1; sig < SIGRTMIN; sig++)
+		ck_assert_int_eq(sigismember(&mask, sig), sig == SIGUSR1);
+	sigemptyset(&mask);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+END_TEST
+
 Suite *guard_suite(void)
 {
 	Suite *suite = suite_create("guard");
@@ -222,6 +246,7 @@ Suite *guard_suite(void)
 	tcase_add_test(copy, every_copy_routine_can_be_jumped_out_of);
 	tcase_add_test(copy, many_faults_in_a_row_are_each_an_eio);
 	tcase_add_test(copy, fault_in_one_thread_leaves_copies_of_others_alone);
+	tcase_add_loop_test(copy, fault_leaves_the_signal_mask_as_it_was, 0, 2);
 	suite_add_tcase(suite, copy);
 
 	tcase_add_checked_fixture(outside, setup, teardown);
