@@ -113,7 +113,8 @@ def _slot(swap, out):
 
 def _copies(out):
     ideal = [1 / (1 / r + 1 / w) for r, w in
-             zip(out.get("one", []), out.get("one write", [])) if r and w]
+             zip(out.get("whole read", []), out.get("whole write", []))
+             if r and w]
     for way in ("dd", "cp", "busybox cp"):
         if way in out or way != "busybox cp":
             yield Goal(f"{way} die to die / 1/(1/R + 1/W), swap 1000 us",

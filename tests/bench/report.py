@@ -86,6 +86,10 @@ def _slot_table(slots):
             f"{goals.percentile(small, .99) / 1000:>9.1f}"
             f"{max(small, default=0) / 1000:>9.1f}{len(small):>9}   {fair:.2f}")
     out = slots.get("1000", {})
+    for way in ("whole read", "whole write"):
+        if out.get(way):
+            lines.append(f"  {way.replace('whole', 'one die,')}: "
+                         f"{_middle(out[way]):.0f} MiB/s")
     for way in ("dd", "cp", "busybox cp"):
         if out.get(way):
             lines.append(f"  {way} die to die at swap 1000 us: "

@@ -98,6 +98,12 @@ def copy_rate(run, mount, argv):
 
 def copies(run, mount, out):
     a, b = mount.path(0), mount.path(1)
+    # over the same bytes as the copies
+    whole = ["-b", "1M", "-s", f"{run.vram_mib}M"]
+    for name, path, mode in ("whole read", a, "r"), ("whole write", b, "w"):
+        out.setdefault(name, []).append(
+            client.cell(run, mount, ["-m", mode] + whole, [path],
+                        ONE_MS * run.scale, WARM_MS)["mib_s"])
     ways = {"dd": ["dd", f"if={a}", f"of={b}", "bs=1M",
                    "conv=notrunc,fsync"],
             "cp": ["cp", a, b]}
@@ -120,8 +126,6 @@ def one_round(run, mount, out, index):
     out.setdefault("six", []).append(six)
     small_reader(run, mount, out, index, small_ms(run, out))
     if mount.swap_us == COPY_SWAP_US:
-        out.setdefault("one write", []).append(
-            one_die(run, mount, ["-m", "w", "-b", "1M"])["mib_s"])
         copies(run, mount, out)
         stat_storm(run, mount, out)
 
