@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For a machine with a GPU, /dev/fuse and root: run.sh [test] [bench] [owner]
+# For a machine with a GPU, /dev/fuse, busybox and root:
+# run.sh [test] [bench] [owner]
 # All parts if none is named. Needs no compiler where these are set:
 #
 # K80FS         the daemon (default: build/k80fs of this repository)
@@ -20,6 +21,10 @@ export K80_TEST_BIN=${K80_TEST_BIN:-$repo/build/mount}
 export K80FS_BACKEND=cuda K80_LIBCUDA=real
 rc=0
 
+command -v busybox >/dev/null || {
+	echo "run.sh: busybox is not installed" >&2
+	exit 2
+}
 [ $# -gt 0 ] || set -- test bench owner
 for part; do
 	case $part in
