@@ -13,6 +13,7 @@ void policy_init(struct policy *p)
 	p->visit_to = -1;
 	p->visit_from = -1;
 	p->only = -1;
+	p->owed_to = -1;
 	for (int die = 0; die < POLICY_MAX_DIES; die++)
 		p->dies[die].late = POLICY_MAX_LATE;
 }
@@ -180,8 +181,10 @@ static struct policy_step switch_away(struct policy *p, uint64_t now)
 
 	if (p->evict == POLICY_STAY) {
 		if (is_eager(d) && p->visit_to < 0 && p->visit_from < 0 &&
-		    now < p->slice_end)
-			d->credit = MIN(p->slice_end - now, policy_slice_ns(p));
+		    now < p->slice_end) {
+			p->owed_to = p->active;
+			p->owed = MIN(p->slice_end - now, policy_slice_ns(p));
+		}
 		step.die = successor(p, now);
 	} else {
 		step.die = p->active;
@@ -292,15 +295,16 @@ void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 	else if (returns)
 		p->slice_end = now + p->visit_left;
 	else
-		p->slice_end = now + policy_slice_ns(p) +
-			       (die >= 0 ? p->dies[die].credit : 0);
+		p->slice_end = now + policy_slice_ns(p);
+	if (die >= 0 && die == p->owed_to && !visits) {
+		p->slice_end += p->owed;
+		p->owed_to = -1;
+	}
 	if (p->visit_from >= 0)
 		p->visit_next = now + policy_visit_ns(p);
 	p->visit_from = visits ? from : -1;
 	p->visit_to = -1;
 	if (die >= 0) {
-		if (!visits)
-			p->dies[die].credit = 0;
 		p->dies[die].last_done = now;
 		/* what does not start now waits for the turn after the others' */
 		p->dies[die].waiting_since = now;

@@ -21,8 +21,8 @@
  * What only has to get to its die some time, written behind, is lazy: the die
  * counts as waiting after a while, or as soon as anything else of it waits.
  *
- * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + what a
- * die got back, a slice at most + the longest request + swap).
+ * Visits aside, the wait for a turn is bounded by (dies - 1) x (slice + the
+ * longest request + swap), and the slice that one of them may get back.
  */
 #ifndef K80FS_POLICY_H
 #define K80FS_POLICY_H
@@ -75,6 +75,8 @@ enum policy_evict {
  * @visit_from:  die whose slice @active interrupts, -1 for none
  * @visit_left:  what is left of that slice
  * @visit_next:  no visit before this time
+ * @owed_to:     die whose last slice ended early, -1 for none; it lacked @owed
+ *               ns, a slice at most
  */
 struct policy {
 	int active;
@@ -92,6 +94,8 @@ struct policy {
 	int visit_from;
 	uint64_t visit_left;
 	uint64_t visit_next;
+	int owed_to;
+	uint64_t owed;
 	struct policy_die {
 		uint32_t waiting; /* parked requests */
 		uint32_t lazy_waiting; /* the lazy ones of them */
@@ -100,7 +104,6 @@ struct policy {
 		uint32_t running; /* requests that keep it in */
 		uint64_t waiting_since; /* oldest turn not yet given, or lazy */
 		uint64_t last_done;
-		uint64_t credit; /* ns of its last slice that it gets back */
 		unsigned int late; /* requests in a row after the grace */
 	} dies[POLICY_MAX_DIES];
 };

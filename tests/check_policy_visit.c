@@ -193,6 +193,30 @@ START_TEST(slice_that_ended_early_is_given_back)
 }
 END_TEST
 
+static void bring_in_and_wait_in_vain(unsigned int die, unsigned int next)
+{
+	bring_in((int)die, 10 * MS);
+	policy_run(&p, die, now);
+	policy_done(&p, die, now);
+	policy_wait(&p, next, now, false);
+	now += policy_grace_ns(&p);
+	assert_swaps_to((int)next);
+	policy_unwait(&p, next, false);
+	p.swapping_to = -1;
+}
+
+START_TEST(only_the_die_that_was_held_up_last_gets_its_slice_back)
+{
+	bring_in_and_wait_in_vain(2, 4);
+	bring_in_and_wait_in_vain(4, 2);
+	bring_in(2, 10 * MS);
+	ck_assert_uint_eq(p.slice_end, now + policy_slice_ns(&p));
+	now = p.slice_end;
+	bring_in(4, 10 * MS);
+	ck_assert_uint_gt(p.slice_end, now + policy_slice_ns(&p));
+}
+END_TEST
+
 START_TEST(swap_that_was_held_up_does_not_move_the_estimate)
 {
 	for (int i = 0; i < 16; i++)
@@ -222,6 +246,8 @@ Suite *policy_visit_suite(void)
 		visit, idle_die_is_waited_for_unless_its_client_was_late_twice,
 		0, 4);
 	tcase_add_loop_test(visit, slice_that_ended_early_is_given_back, 0, 3);
+	tcase_add_test(visit,
+		       only_the_die_that_was_held_up_last_gets_its_slice_back);
 	tcase_add_test(visit, swap_that_was_held_up_does_not_move_the_estimate);
 	suite_add_tcase(suite, visit);
 	return suite;
