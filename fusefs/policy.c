@@ -52,9 +52,10 @@ static void note_arrival(struct policy *p, unsigned int die, uint64_t now)
 	struct policy_die *d = &p->dies[die];
 
 	if (d->running || now < d->last_done + policy_grace_ns(p))
-		d->late = 0;
-	else if (is_eager(d))
-		d->late++;
+		d->late -= d->late > 0;
+	else if (!d->waiting)
+		/* those beside it that were held up with it say no more */
+		d->late += is_eager(d);
 }
 
 void policy_run(struct policy *p, unsigned int die, uint64_t now)
@@ -121,6 +122,11 @@ bool policy_others_wait(const struct policy *p, uint64_t now)
 	return longest_waiting(p, p->active, now) >= 0;
 }
 
+bool policy_is_over(const struct policy *p, uint64_t now)
+{
+	return !p->held && now >= p->slice_end && policy_others_wait(p, now);
+}
+
 /* When the first lazy die counts, of those that do not yet. */
 static uint64_t lazy_end(const struct policy *p, uint64_t now)
 {
@@ -173,22 +179,41 @@ static int successor(const struct policy *p, uint64_t now)
 	return longest_waiting(p, p->active, now);
 }
 
+static void owe(struct policy *p, int die, uint64_t ns)
+{
+	p->owed_to = die;
+	p->owed = ns;
+}
+
+/* Who comes in now; whose slice is cut short by that gets the rest back. */
+static int replace_active(struct policy *p, uint64_t now)
+{
+	bool is_visit = p->visit_from >= 0, is_cut;
+	int next;
+
+	if (!is_visit) {
+		p->visit_left = now < p->slice_end ? p->slice_end - now : 0;
+		/* the slice ended before its requests did: no visit any more */
+		if (!p->visit_left)
+			p->visit_to = -1;
+	}
+	next = successor(p, now);
+	if (is_visit)
+		is_cut = next != p->visit_from;
+	else
+		is_cut = p->visit_to < 0 && is_eager(&p->dies[p->active]);
+	if (is_cut && p->visit_left)
+		owe(p, is_visit ? p->visit_from : p->active, p->visit_left);
+	return next;
+}
+
 /* The active die has nothing more to run. */
 static struct policy_step switch_away(struct policy *p, uint64_t now)
 {
-	struct policy_step step = { POLICY_SWAP, -1, POLICY_NEVER };
-	struct policy_die *d = &p->dies[p->active];
+	struct policy_step step = { POLICY_SWAP, p->active, POLICY_NEVER };
 
-	if (p->evict == POLICY_STAY) {
-		if (is_eager(d) && p->visit_to < 0 && p->visit_from < 0 &&
-		    now < p->slice_end) {
-			p->owed_to = p->active;
-			p->owed = MIN(p->slice_end - now, policy_slice_ns(p));
-		}
-		step.die = successor(p, now);
-	} else {
-		step.die = p->active;
-	}
+	if (p->evict == POLICY_STAY)
+		step.die = replace_active(p, now);
 	if (p->evict == POLICY_OUT)
 		step.action = POLICY_VACATE;
 	p->swapping_to = step.die;
@@ -248,7 +273,6 @@ struct policy_step policy_next(struct policy *p, uint64_t now)
 		keep.wake = MIN(p->slice_end, idle_end(p, now));
 		if (guest >= 0 && now >= p->visit_next) {
 			p->visit_to = guest;
-			p->visit_left = p->slice_end - now;
 		} else if (now < keep.wake) {
 			if (guest >= 0)
 				keep.wake = MIN(keep.wake, p->visit_next);
@@ -281,27 +305,31 @@ void policy_swapped(struct policy *p, int die, uint64_t now, uint64_t cost)
 {
 	bool visits = die >= 0 && die == p->visit_to;
 	bool returns = die >= 0 && die == p->visit_from;
+	bool failed_to_visit =
+		p->visit_to >= 0 && !visits && p->visit_to == p->swapping_to;
 	int from = p->active;
 
 	if (cost)
 		note_cost(p, cost);
-	p->active = die;
-	p->swapping_to = -1;
-	p->draining = false;
-	p->evict = POLICY_STAY;
+	if (failed_to_visit)
+		owe(p, from, p->visit_left);
 	if (visits)
 		/* as long as it takes to get there */
 		p->slice_end = now + at_least(p->swap_ns, POLICY_MIN_GRACE_NS);
 	else if (returns)
 		p->slice_end = now + p->visit_left;
-	else
+	else if (die != from)
 		p->slice_end = now + policy_slice_ns(p);
 	if (die >= 0 && die == p->owed_to && !visits) {
-		p->slice_end += p->owed;
+		p->slice_end += MIN(p->owed, policy_slice_ns(p));
 		p->owed_to = -1;
 	}
-	if (p->visit_from >= 0)
+	if (p->visit_from >= 0 || failed_to_visit)
 		p->visit_next = now + policy_visit_ns(p);
+	p->active = die;
+	p->swapping_to = -1;
+	p->draining = false;
+	p->evict = POLICY_STAY;
 	p->visit_from = visits ? from : -1;
 	p->visit_to = -1;
 	if (die >= 0) {

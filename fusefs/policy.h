@@ -10,9 +10,15 @@
  * longest comes in. A die that has just answered keeps the slot for a grace
  * period even with nothing to do, because a synchronous reader is about to ask
  * again (without it batching gains nothing). Whether that is so is judged by
- * its last request: a die whose clients took longer than the grace to ask again
- * gives way as soon as it has nothing to do, and so does one whose last client
- * now waits for another die.
+ * its requests: after two that came later than the grace a die gives way as
+ * soon as it has nothing to do, until one comes earlier; and so does one whose
+ * last client now waits for another die. One late request is not enough: a
+ * reader that the machine held up, which costs it the rest of its turn, would
+ * lose the next one too.
+ *
+ * A slice that was cut short, because the die was waited for in vain or was not
+ * asked again after a visit, is owed: its next one is longer by the rest, a
+ * slice at most. One die at a time is owed something, the last one.
  *
  * A die whose waiting requests are all small may interrupt a slice: a visit.
  * Visits are some swaps apart and end as soon as the small requests are done;
@@ -39,7 +45,7 @@
 #define POLICY_MIN_SLICE_NS 5000000ULL
 #define POLICY_MIN_GRACE_NS 1000000ULL
 #define POLICY_SMALL_LEN    65536u
-#define POLICY_MAX_LATE     2 /* so many late requests in a row: no grace */
+#define POLICY_MAX_LATE     2 /* so many late requests: no grace */
 /* a visit costs two swaps: 15 swaps apart, that is 12 % of the slot */
 #define POLICY_VISIT_SWAPS  15
 #define POLICY_MIN_VISIT_NS 5000000ULL
@@ -73,10 +79,10 @@ enum policy_evict {
  * @visit_to:    die that interrupts the slice of @active as soon as its
  *               requests are done, -1 for none
  * @visit_from:  die whose slice @active interrupts, -1 for none
- * @visit_left:  what is left of that slice
+ * @visit_left:  what is left of that slice; of the active die's, once it was
+ *               replaced
  * @visit_next:  no visit before this time
- * @owed_to:     die whose last slice ended early, -1 for none; it lacked @owed
- *               ns, a slice at most
+ * @owed_to:     die whose last slice was cut short by @owed ns, -1 for none
  */
 struct policy {
 	int active;
@@ -104,7 +110,7 @@ struct policy {
 		uint32_t running; /* requests that keep it in */
 		uint64_t waiting_since; /* oldest turn not yet given, or lazy */
 		uint64_t last_done;
-		unsigned int late; /* requests in a row after the grace */
+		unsigned int late; /* requests after the grace, less others */
 	} dies[POLICY_MAX_DIES];
 };
 
@@ -185,6 +191,9 @@ static inline void policy_leave(struct policy *p, unsigned int die)
 
 /** policy_others_wait() - whether a die that is not active waits, and counts */
 bool policy_others_wait(const struct policy *p, uint64_t now);
+
+/** policy_is_over() - whether the active die must give way to another one */
+bool policy_is_over(const struct policy *p, uint64_t now);
 
 /**
  * policy_next() - what to do now; may begin a drain

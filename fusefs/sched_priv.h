@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the scheduler's three files share: sched.c is what callers see,
- * sched_thread.c decides, sched_slot.c swaps.
+ * What the scheduler's files share: sched.c is what callers see, sched_thread.c
+ * decides, sched_slot.c swaps, sched_flush.c is about what was written behind.
  */
 #ifndef K80FS_SCHED_PRIV_H
 #define K80FS_SCHED_PRIV_H

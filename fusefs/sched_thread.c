@@ -388,8 +388,9 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		sift_locked(s, &s->parked[p->active], out, pick_ready, NULL);
 	s->flush_ended = false;
 
+	/* a die whose turn is over is bound again with its next one */
 	if (p->active >= 0 && p->evict == POLICY_STAY &&
-	    p->dies[p->active].waiting &&
+	    p->dies[p->active].waiting && !policy_is_over(p, now) &&
 	    (s->suspect[p->active] || wants_rebind(&s->parked[p->active])))
 		p->evict = POLICY_REBIND;
 	wake = rest_locked(s, now);

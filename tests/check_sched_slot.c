@@ -53,6 +53,26 @@ START_TEST(acquire_of_the_die_that_is_in_looks_at_it_again)
 }
 END_TEST
 
+/* _i: an acquire, or a reset; neither may renew a turn that is over */
+START_TEST(bind_of_a_die_whose_turn_is_over_comes_with_its_next_one)
+{
+	struct ask *a, *other;
+
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 0)), 0);
+	other = ask_start(SCHED_IO, 1);
+	fixture_advance(NSEC_PER_SEC);
+	a = ask_start(_i ? SCHED_RESET : SCHED_ACQUIRE, 0);
+	fixture_settle();
+	put(0);
+	ck_assert_int_eq(ask_wait(other), 0);
+	ck_assert(ask_is_open(a));
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 0), 1);
+	put(1);
+	ck_assert_int_eq(ask_wait(a), 0);
+	ck_assert_uint_eq(fake_bind_flags(), _i ? BS_FORCE_SBR : 0);
+}
+END_TEST
+
 START_TEST(acquire_that_finds_the_die_gone_fails)
 {
 	ck_assert_int_eq(ask_run(SCHED_ACQUIRE, 0), 0);
@@ -337,6 +357,9 @@ Suite *sched_slot_suite(void)
 	tcase_add_loop_test(failure,
 			    failed_swap_answers_all_waiters_of_that_die_only, 0,
 			    ARRAY_SIZE(bind_errors));
+	tcase_add_loop_test(
+		failure,
+		bind_of_a_die_whose_turn_is_over_comes_with_its_next_one, 0, 2);
 	tcase_add_test(failure, acquire_that_finds_the_die_gone_fails);
 	tcase_add_test(failure, suspect_die_that_is_gone_fails_its_requests_only);
 	suite_add_tcase(suite, failure);

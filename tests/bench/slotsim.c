@@ -254,7 +254,7 @@ static double bound_ms(const struct sim *s, uint64_t slice)
 {
 	return (double)((cfg.dies - 1) *
 				(slice + s->swap_ns + copy_ns(STREAM_LEN)) +
-			s->swap_ns) /
+			(cfg.late_every ? slice : 0) + s->swap_ns) /
 	       NSEC_PER_MSEC;
 }
 
