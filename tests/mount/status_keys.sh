@@ -13,9 +13,10 @@ slot_bar1 slot_bar3 timeslice_ms swaps last_error"
 
 # the keys stand in this order; a later version may add others
 in_order() {
-	local file=$1 wanted=$2
-	expect_equal "$(cut -d' ' -f1 "$file" | grep -xF "$(xargs -n1 <<<"$wanted")" |
-		xargs)" "$(xargs <<<"$wanted")" "keys of $file"
+	local file=$1 wanted
+	wanted=$(tr ' ' '\n' <<<"$2")
+	expect_equal "$(cut -d' ' -f1 "$file" | grep -xF "$wanted")" "$wanted" \
+		"keys of $file"
 	expect_equal "$(cut -d' ' -f1 "$file" | sort | uniq -d)" "" "doubled keys"
 	if grep -qvE '^[a-z][a-z0-9_]* [^ ].*$' "$file"; then
 		fail "not 'key value': $(grep -vE '^[a-z][a-z0-9_]* [^ ].*$' "$file")"
