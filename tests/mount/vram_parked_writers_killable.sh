@@ -11,7 +11,6 @@ pids=()
 for i in 1 2 3; do
 	"$BIN/tool" "$v" rw "pwrite,$((i * 4096)),10,$i" &
 	pids+=($!)
-	sleep 0.2 # they are to come in this order
 done
 "$BIN/tool" "$v" r pread,0,10 &
 pids+=($!)
@@ -19,15 +18,16 @@ sleep 0.5
 for p in "${pids[@]}"; do
 	kill -0 "$p" || fail "process $p did not wait for die 0"
 done
-# before Linux 6.2 the kernel makes the writers of a file wait for each other,
-# and none but the first can be killed
-order=(2 1 3 0)
+# before Linux 6.2 the kernel makes a dying writer's close wait for the other
+# writers of the file: there they can only be killed together
+at_once=
 [ "$(printf '%s\n' 6.2 "$(uname -r)" | sort -V | head -n 1)" = 6.2 ] ||
-	order=(0 1 2 3)
+	at_once=yes
 start=$(now_ms)
-for i in "${order[@]}"; do
+[ -z "$at_once" ] || kill -9 "${pids[@]}"
+for i in 2 1 3 0; do
 	p=${pids[i]}
-	kill -9 "$p"
+	[ -n "$at_once" ] || kill -9 "$p"
 	wait "$p" && fail "a killed process ended well"
 	[ $(($(now_ms) - start)) -lt 1000 ] || fail "process $p took too long"
 done
