@@ -384,7 +384,8 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 	begin_release_locked(s);
 	/* They waited for their die, then for the flush: the end of its slice
 	 * must not send them away a second time. */
-	if (s->flush_ended && p->active >= 0 && p->evict == POLICY_STAY)
+	if (s->flush_ended && p->active >= 0 && p->evict == POLICY_STAY &&
+	    !s->suspect[p->active])
 		sift_locked(s, &s->parked[p->active], out, pick_ready, NULL);
 	s->flush_ended = false;
 

@@ -90,6 +90,24 @@ START_TEST(flush_is_lazy_while_another_die_is_used)
 }
 END_TEST
 
+/* The flush met a die that does not answer: it is looked at first. */
+START_TEST(requests_that_waited_for_a_flush_do_not_start_on_a_suspect_die)
+{
+	struct ask *flush, *after;
+
+	flush = flush_now(1);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	after = ask_start(SCHED_IO, 1);
+	fixture_settle();
+	ck_assert(ask_is_open(after));
+	sched_suspect(fixture_sched, 1);
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(after), 0);
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 2);
+	sched_put(fixture_sched, 1);
+}
+END_TEST
+
 /* Earlier and later ones; and none is sent away when the slice ends first. */
 START_TEST(other_requests_of_the_die_wait_for_the_flush)
 {
@@ -282,6 +300,9 @@ Suite *sched_flush_suite(void)
 	tcase_add_test(tcase, flush_of_a_die_that_a_hold_keeps_out_is_refused);
 	tcase_add_loop_test(tcase, flush_is_lazy_while_another_die_is_used, 0, 3);
 	tcase_add_test(tcase, other_requests_of_the_die_wait_for_the_flush);
+	tcase_add_test(
+		tcase,
+		requests_that_waited_for_a_flush_do_not_start_on_a_suspect_die);
 	tcase_add_test(tcase, flush_that_is_parked_again_leaves_no_gap);
 	tcase_add_test(tcase,
 		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
