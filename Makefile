@@ -40,31 +40,31 @@ SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-re
 endif
 CFLAGS ?= -g $(OPT)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DK80FS_VERSION='"$(VERSION)"' \
-	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -iquote . \
-	-iquote fusefs -iquote fusefs/lib
+	$(WARN) $(HARDEN) $(SANFLAGS) -pthread -iquote . -iquote fusefs
 override LDFLAGS += $(SANFLAGS) -pthread -Wl,-z,relro,-z,now
 # clang checks the lock annotations of util.h
 ifneq ($(findstring clang,$(CC)),)
 override CFLAGS += -Wthread-safety
 endif
 
+# one folder a layer, lowest first
+LAYERS := base text cuda copy lib backend owner sched engine compute fuse
 LIB_SRC := $(wildcard fusefs/lib/*.c)
-FS_SRC := $(wildcard fusefs/*.c)
+FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \
+	$(filter-out lib owner,$(LAYERS))))
 # k80-owner alone has commands and a main; the daemon has the rest too
 OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c bind.c repl.c)
 OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
 # what includes a FUSE header
-FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fs_*.c)
-CHECK_SRC := $(wildcard tests/check_*.c)
+FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fuse/*.c)
+CHECK_SRC := $(filter-out tests/unit/fuzz_%,$(wildcard tests/unit/*.c))
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
 # what the owner needs besides libbarswap
-OWNER_DEPS := $(OWNER_OBJ) $(addprefix $(B)/fusefs/,cuda.o words.o)
-CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o, \
-	tests/support.c tests/mock_ioctl.c tests/mock_clock.c tests/mock_user.c \
-	tests/fake_backend.c tests/sched_fixture.c tests/io_fixture.c)
+OWNER_DEPS := $(OWNER_OBJ) $(addprefix $(B)/fusefs/,cuda/cuda.o text/words.o)
+CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
 	clock_gettime getuid geteuid getgid getgrnam)
@@ -97,9 +97,9 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/check_options.o: \
+$(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/unit/check_options.o: \
 	override CFLAGS += $(FUSE_CFLAGS)
-$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests
+$(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests/unit
 
 $(B)/libbarswap.a: $(LIB_OBJ)
 	@rm -f $@
@@ -152,12 +152,12 @@ tests: $(TESTS)
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 5
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-$(B)/fuzz_ctl: tests/fuzz_ctl.c $(addprefix fusefs/,ctl.c ctl.h words.c words.h \
-	util.h) Makefile
+$(B)/fuzz_ctl: tests/unit/fuzz_ctl.c $(addprefix fusefs/,text/ctl.c text/ctl.h \
+	text/words.c text/words.h base/util.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
-		$(FUZZ_FLAGS) -o $@ tests/fuzz_ctl.c \
-		fusefs/ctl.c fusefs/words.c
+		$(FUZZ_FLAGS) -o $@ tests/unit/fuzz_ctl.c \
+		fusefs/text/ctl.c fusefs/text/words.c
 
 .PHONY: fuzz
 ## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
@@ -165,9 +165,9 @@ $(B)/fuzz_ctl: tests/fuzz_ctl.c $(addprefix fusefs/,ctl.c ctl.h words.c words.h 
 fuzz: $(B)/fuzz_ctl
 	@mkdir -p $(B)/fuzz_ctl.new
 	$(B)/fuzz_ctl -max_total_time=$(FUZZ_SECONDS) -max_len=4200 \
-		-dict=tests/corpus/ctl.dict -artifact_prefix=$(B)/fuzz_ctl. \
+		-dict=tests/unit/corpus/ctl.dict -artifact_prefix=$(B)/fuzz_ctl. \
 		-print_final_stats=1 -verbosity=0 \
-		$(B)/fuzz_ctl.new tests/corpus/ctl
+		$(B)/fuzz_ctl.new tests/unit/corpus/ctl
 
 .PHONY: deps
 ## deps         install what building and testing needs (apt; asks for root)

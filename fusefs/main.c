@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compute.h"
-#include "fs.h"
-#include "log.h"
-#include "util.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "compute/compute.h"
+#include "fuse/fs.h"
 
 #define EXIT_USAGE 2
 

@@ -16,9 +16,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "uring.h"
-#include "util.h"
+#include "base/util.h"
+#include "text/ctl.h"
+#include "text/uring.h"
 
 #define DEFAULT_WAIT_MS 5000
 #define PAGE            4096u

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "barswap.h"
+#include "base/util.h"
+#include "lib/barswap.h"
 #include "owner/owner.h"
-#include "util.h"
-#include "words.h"
+#include "text/words.h"
 
 #define SEED      20260u
 #define ITERS     4096u

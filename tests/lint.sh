@@ -49,7 +49,7 @@ hits()
 lint_fuse_headers()
 {
 	mapfile -t list < <(files '^fusefs/.*\.[ch]$' |
-		grep -vE '^fusefs/(fs_[a-z]*|options|main)\.[ch]$')
+		grep -vE '^fusefs/(fuse/.*|(options|main)\.[ch])$')
 	hits '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](fuse|linux/fuse)' \
 		"${list[@]}"
 }
@@ -97,7 +97,7 @@ lint_spdx()
 		head -n 2 "$f" | grep -qE "SPDX-License-Identifier: $want\\>" ||
 			echo "$f: no 'SPDX-License-Identifier: ${want//\\/}'"
 	done < <(files . | grep -vE \
-		'^(LICENSE|README\.md|\.clang-format|\.gitignore|\.gitattributes)$|^tests/corpus/|\.shellcheckrc$|\.(dict|map|in|json|config)$')
+		'^(LICENSE|README\.md|\.clang-format|\.gitignore|\.gitattributes)$|^tests/unit/corpus/|\.shellcheckrc$|\.(dict|map|in|json|config)$')
 }
 
 lint_clang_format()
@@ -123,7 +123,7 @@ shell_scripts()
 		*.sh:* | *':#!'*/sh | *':#!'*/bash | *':#!'*' bash' | \
 			*':#!'*busybox' sh') echo "$f" ;;
 		esac
-	done < <(files . | grep -vE '^tests/corpus/|\.(c|h|md)$')
+	done < <(files . | grep -vE '^tests/unit/corpus/|\.(c|h|md)$')
 }
 
 lint_shellcheck()

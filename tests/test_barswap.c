@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "barswap.h"
+#include "lib/barswap.h"
 
 #define SMALL_SIM   "sim:vram=64M"
 #define N_SLOT_DIES 16

@@ -72,7 +72,7 @@ step "unit address,undefined" env CK_FORK=no build-address-undefined/check_all
 # the suites with threads in them
 mapfile -t threaded < <(sed -n \
 	's/^\tX(\(sched[a-z_]*\|io[a-z_]*\|pool\|behind\|readahead\|guard\|dev_sim\)).*/\1/p' \
-	tests/suites.h)
+	tests/unit/suites.h)
 for suite in "${threaded[@]}"; do
 	step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 		TSAN_OPTIONS="halt_on_error=1" build-thread/check_all

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "barswap.h"
+#include "base/util.h"
+#include "lib/barswap.h"
 #include "owner/bind.h"
-#include "util.h"
 
 #define BLOCK          MIB
 #define WORDS          (BLOCK / sizeof(uint64_t))

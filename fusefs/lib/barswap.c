@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The API: argument checks, handles, and the choice of a device. */
-#include "barswap.h"
+#include "lib/barswap.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev.h"
+#include "lib/dev.h"
 
 #define DEFAULT_DEVICE "/dev/bar_swap"
 #define SIM_NAME       "sim"

@@ -9,7 +9,7 @@
 #ifndef BARSWAP_DEV_H
 #define BARSWAP_DEV_H
 
-#include "barswap.h"
+#include "lib/barswap.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dev.h"
+#include "base/util.h"
 #include "kmod/uapi/bar_swap.h"
-#include "util.h"
+#include "lib/dev.h"
 
 /* Flags, states and modes of the two contracts are passed through as is. */
 _Static_assert(BS_FORCE_SBR == BS_ACQUIRE_FORCE_SBR, "flags");

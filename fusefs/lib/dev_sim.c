@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 /* The slot and the dies of SPEC.md, sections 1 and 3. */
 #define BAR0_ADDR     0xF3000000ULL

@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-#include "dev.h"
+#include "base/util.h"
 #include "kmod/region.h"
-#include "util.h"
+#include "lib/dev.h"
 
 #define SIM_PAGE        4096u
 #define SIM_SWAP_US_MAX (100u * 1000 * 1000)

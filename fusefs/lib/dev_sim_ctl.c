@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 #define ORDER_MAX 128 /* bytes of an order, its NUL included */
 #define WORDS_MAX 4

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 /* include/uapi/linux/mman.h, Linux 5.7; glibc has it from 2.32 */
 #ifndef MREMAP_DONTUNMAP

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 /* 1 TiB: the module's mmap offsets leave that much to a die */
 #define VRAM_MAX ((uint64_t)1 << 40)

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 #define TIME_LEN 20 /* "2026-11-29 14:00:00" and its NUL */
 

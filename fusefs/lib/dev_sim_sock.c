@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dev_sim.h"
+#include "lib/dev_sim.h"
 
 #define CLIENTS_MAX 8
 #define LINE_BYTES  256 /* more than any order takes */

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "owner.h"
-#include "session.h"
-#include "util.h"
-#include "words.h"
+#include "base/util.h"
+#include "owner/owner.h"
+#include "owner/session.h"
+#include "text/words.h"
 
 #define EXIT_USAGE  2
 #define DEFAULT_DEV "/dev/bar_swap"

@@ -2,7 +2,7 @@
 /*
  * What there is, what it is in, what it says.
  */
-#include "owner.h"
+#include "owner/owner.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "owner_priv.h"
-#include "util.h"
+#include "base/util.h"
+#include "owner/priv.h"
 
 int owner_open(struct owner **out, const struct owner_config *cfg)
 {

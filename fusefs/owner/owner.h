@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx.h"
+#include "owner/ptx.h"
 
 #define OWNER_MAX_DIES 16
 #define OWNER_FLOATS   (1u << 20)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ptx.h"
+#include "owner/ptx.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "util.h"
-#include "words.h"
+#include "base/util.h"
+#include "text/words.h"
 
 struct reader {
 	const char *at;

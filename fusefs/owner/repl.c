@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "repl.h"
+#include "owner/repl.h"
 
 #include <errno.h>
 
-#include "util.h"
-#include "words.h"
-#include "work.h"
+#include "base/util.h"
+#include "owner/work.h"
+#include "text/words.h"
 
 /* verb and four arguments, and one too many */
 #define MAX_WORDS 6

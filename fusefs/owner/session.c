@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "session.h"
+#include "owner/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "barswap.h"
-#include "bind.h"
-#include "cuda.h"
-#include "owner.h"
-#include "util.h"
+#include "base/util.h"
+#include "cuda/cuda.h"
+#include "lib/barswap.h"
+#include "owner/bind.h"
+#include "owner/owner.h"
 
 #define POLL_NS NSEC_PER_MSEC /* between two looks at a kernel that runs */
 

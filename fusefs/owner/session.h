@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "repl.h"
+#include "owner/repl.h"
 
 struct session;
 

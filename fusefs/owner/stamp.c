@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "owner.h"
+#include "owner/owner.h"
 
 size_t owner_stamp(char *text, size_t size, const char *line)
 {

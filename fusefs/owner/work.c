@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "work.h"
+#include "owner/work.h"
 
 /* lowbias32, a hash of 32 bits by C. Wellons (public domain) */
 static uint32_t hash(uint32_t x)

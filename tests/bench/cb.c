@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define BLOCK_ALIGN 4096
 #define JOBS_MAX    64

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "barswap.h"
-#include "copy.h"
-#include "util.h"
+#include "base/util.h"
+#include "copy/copy.h"
+#include "lib/barswap.h"
 
 #define ROUNDS_MAX 99
 #define BLOCK_MAX  MIB

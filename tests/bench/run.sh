@@ -12,22 +12,21 @@ top=$(cd "$here/../.." && pwd)
 b=${B:-$top/build}
 out=$b/bench
 cc=${CC:-gcc}
-cflags=(-O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote "$top/fusefs"
-	-iquote "$top/fusefs/lib")
+cflags=(-O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote "$top/fusefs")
 
 mkdir -p "$out"
 case ${1-} in
 copy)
 	shift
 	"$cc" "${cflags[@]}" -o "$out/k80-copybench" "$here/copybench.c" \
-		"$top/fusefs/copy.c" "$top/fusefs/copy_x86.c" \
+		"$top/fusefs/copy/copy.c" "$top/fusefs/copy/x86.c" \
 		"$b/libbarswap.a" -lpthread
 	exec "$out/k80-copybench" "$@"
 	;;
 slot)
 	shift
 	"$cc" "${cflags[@]}" -o "$out/slotsim" "$here/slotsim.c" \
-		"$top/fusefs/policy.c"
+		"$top/fusefs/sched/policy.c"
 	exec "$out/slotsim" "$@"
 	;;
 esac

@@ -4,14 +4,14 @@
  * take time on one bus, swaps cost what the table says; prints how much of the
  * bus is left, and how long a small reader waits.
  *
- * Links fusefs/policy.c as it is: to compare another policy, link that one.
+ * Links fusefs/sched/policy.c as it is: to compare another policy, link that one.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "policy.h"
-#include "util.h"
+#include "base/util.h"
+#include "sched/policy.h"
 
 #define CLIENTS_MAX 64
 #define STREAM_LEN  MIB

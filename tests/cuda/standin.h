@@ -20,7 +20,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 #define STANDIN_MAX_DEVICES 32
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define PAGE 4096u
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define ANY_CALL   STANDIN_N_CALLS
 #define MAX_ORDERS 64

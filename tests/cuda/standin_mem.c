@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define DRIVER_VERSION 13000 /* CUDA 13.0, in the form of cuda.h */
 

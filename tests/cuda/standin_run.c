@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "util.h"
+#include "base/util.h"
 
 #define MAX_ARGS      5
 #define MAX_PER_BLOCK 1024 /* threads */

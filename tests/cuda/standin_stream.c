@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "util.h"
+#include "base/util.h"
 
 struct CUstream_st {
 	struct CUctx_st *ctx;

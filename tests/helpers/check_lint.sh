@@ -27,10 +27,10 @@ good_tree()
 {
 	put .clang-format <"$TOP/.clang-format"
 	put_c fusefs/main.c '#include <fuse_lowlevel.h>'
-	put_c fusefs/fs_ops.c '#include <fuse_lowlevel.h>'
-	put_c fusefs/util.h
+	put_c fusefs/fuse/ops.c '#include <fuse_lowlevel.h>'
+	put_c fusefs/base/util.h
 	put_c fusefs/lib/dev_module.c '#include "kmod/uapi/bar_swap.h"'
-	put_c tests/check_x.c '#include "kmod/uapi/bar_swap.h"'
+	put_c tests/unit/check_x.c '#include "kmod/uapi/bar_swap.h"'
 	put_c kmod/compat.h '#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)' \
 		'#endif'
 	put_c kmod/cfg.c 'pci_write_config_dword(a, b, c);'
@@ -42,7 +42,7 @@ good_tree()
 	EOF
 	put Makefile <<-'EOF'
 		# SPDX-License-Identifier: GPL-2.0-or-later
-		override CFLAGS += -iquote . -iquote fusefs -iquote fusefs/lib
+		override CFLAGS += -iquote . -iquote fusefs -iquote tests/unit
 		.PHONY: check demo-stop
 		check:
 		demo-stop:
@@ -107,8 +107,8 @@ test_good_tree_passes_every_check()
 test_fuse_header_outside_its_layer()
 {
 	good_tree
-	put_c fusefs/sched.c '#include "x.h"' ' # include <fuse3/fuse.h>'
-	finds fuse_headers 'fusefs/sched.c:3:'
+	put_c fusefs/sched/sched.c '#include "x.h"' ' # include <fuse3/fuse.h>'
+	finds fuse_headers 'fusefs/sched/sched.c:3:'
 }
 
 test_fuse_header_in_the_library()
@@ -121,8 +121,8 @@ test_fuse_header_in_the_library()
 test_uapi_header_outside_its_layer()
 {
 	good_tree
-	put_c fusefs/backend_slot.c '#include "kmod/uapi/bar_swap.h"'
-	finds uapi_header 'fusefs/backend_slot.c:2:'
+	put_c fusefs/backend/slot.c '#include "kmod/uapi/bar_swap.h"'
+	finds uapi_header 'fusefs/backend/slot.c:2:'
 }
 
 test_kernel_version_outside_compat()
@@ -220,8 +220,9 @@ test_readme_names_a_target_that_is_not_there()
 test_two_headers_of_one_name()
 {
 	good_tree
-	put_c fusefs/lib/util.h
-	finds include_path 'fusefs/lib/util.h: also fusefs/util.h'
+	put_c fusefs/support.h
+	put_c tests/unit/support.h
+	finds include_path 'tests/unit/support.h: also fusefs/support.h'
 }
 
 test_header_that_hides_a_system_header()

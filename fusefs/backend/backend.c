@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "backend/backend.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static const struct backend_ops *const backends[] = {
+	&backend_bar_swap,
+	&backend_sim,
+	&backend_cuda,
+};
+
+int backend_open(struct backend *be, const char *name, const char *device)
+{
+	struct bs_info info;
+	int ret;
+
+	memset(be, 0, sizeof(*be));
+	for (size_t i = 0; i < ARRAY_SIZE(backends); i++)
+		if (!strcmp(backends[i]->name, name))
+			be->ops = backends[i];
+	if (!be->ops)
+		return -EINVAL;
+	ret = be->ops->open(be, device);
+	if (ret)
+		return ret;
+	for (unsigned int die = 0; die < be->n_dies; die++) {
+		ret = be->ops->info(be, die, &info);
+		if (ret) {
+			be->ops->close(be);
+			return ret;
+		}
+		be->dies[die].vram_bytes = info.vram_bytes;
+		be->dies[die].len = info.vram_bytes + info.resmem_bytes;
+		atomic_store(&be->dies[die].generation, info.generation);
+	}
+	return 0;
+}
+
+void backend_close(struct backend *be)
+{
+	be->ops->close(be);
+}
+
+/* Why a die in this condition must not be copied from or to. */
+static int condition_errno(const struct bs_info *info)
+{
+	if (!info->alive || info->state == BS_STATE_DEAD ||
+	    info->state == BS_STATE_NO_VRAM)
+		return -EIO;
+	if (info->bar1_mode == BS_MODE_VIRTUAL || *info->driver)
+		return -EBUSY;
+	return 0;
+}
+
+int backend_info(struct backend *be, unsigned int die, struct bs_info *info)
+{
+	struct backend_die *d;
+	int ret;
+
+	if (die >= be->n_dies)
+		return -ENODEV;
+	d = &be->dies[die];
+	ret = be->ops->info(be, die, info);
+	if (ret)
+		return ret;
+	atomic_store(&d->io_errno, condition_errno(info));
+	atomic_store_explicit(&d->generation, info->generation,
+			      memory_order_release);
+	return 0;
+}
+
+int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
+{
+	struct bs_info info;
+	uint64_t before;
+	int ret;
+
+	if (die >= be->n_dies)
+		return -ENODEV;
+	ret = be->ops->info(be, die, &info);
+	if (ret)
+		return ret;
+	before = info.swaps_in;
+	ret = be->ops->bind(be, die, flags);
+	if (backend_info(be, die, &info))
+		return ret ? ret : -ENODEV;
+	if (info.swaps_in != before)
+		atomic_fetch_add(&be->swaps, 1);
+	return ret;
+}
+
+int backend_unbind(struct backend *be, unsigned int die)
+{
+	if (die >= be->n_dies)
+		return -ENODEV;
+	return be->ops->unbind(be, die);
+}
+
+void backend_rest(struct backend *be, unsigned int die)
+{
+	if (die < be->n_dies)
+		be->ops->rest(be, die);
+}
+
+static int check_access(struct backend *be, unsigned int die, uint64_t off,
+			uint64_t len)
+{
+	if (die >= be->n_dies)
+		return -ENODEV;
+	if (off > be->dies[die].len || len > be->dies[die].len - off)
+		return -EINVAL;
+	return atomic_load(&be->dies[die].io_errno);
+}
+
+int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
+		 size_t len)
+{
+	int ret = check_access(be, die, off, len);
+
+	for (size_t done = 0; !ret && done < len;) {
+		size_t n = MIN(len - done, BACKEND_MAX_CHUNK);
+
+		ret = be->ops->read(be, die, off + done, (char *)buf + done, n);
+		done += n;
+	}
+	if (!ret)
+		atomic_fetch_add(&be->dies[die].read_bytes, len);
+	return ret;
+}
+
+int backend_lend(struct backend *be, unsigned int die, void *reader,
+		 uint64_t off, size_t len, struct backend_loan *loan)
+{
+	int ret = check_access(be, die, off, len);
+
+	if (!ret)
+		ret = be->ops->lend(be, die, reader, off, len, loan);
+	if (!ret)
+		atomic_fetch_add(&be->dies[die].read_bytes, len);
+	return ret;
+}
+
+void backend_give_back(struct backend *be, unsigned int die,
+		       struct backend_loan *loan)
+{
+	be->ops->give_back(be, die, loan);
+}
+
+void *backend_reader_new(struct backend *be, unsigned int die)
+{
+	return be->ops->reader_new ? be->ops->reader_new(be, die) : NULL;
+}
+
+void backend_reader_end(struct backend *be, unsigned int die, void *reader)
+{
+	if (reader)
+		be->ops->reader_end(be, die, reader);
+}
+
+void backend_push(struct backend *be, unsigned int die)
+{
+	if (be->ops->push)
+		be->ops->push(be, die);
+}
+
+void *backend_request_buf(struct backend *be, size_t len)
+{
+	return be->ops->request_buf ? be->ops->request_buf(be, len) : NULL;
+}
+
+int backend_write(struct backend *be, unsigned int die, uint64_t off,
+		  const void *buf, size_t len)
+{
+	int ret = check_access(be, die, off, len);
+
+	for (size_t done = 0; !ret && done < len;) {
+		size_t n = MIN(len - done, BACKEND_MAX_CHUNK);
+
+		ret = be->ops->write(be, die, off + done,
+				     (const char *)buf + done, n);
+		done += n;
+	}
+	if (!ret)
+		atomic_fetch_add(&be->dies[die].written_bytes, len);
+	return ret;
+}
+
+int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t len)
+{
+	int ret = check_access(be, die, off, len);
+
+	while (!ret && len) {
+		uint64_t n = MIN(len, (uint64_t)BACKEND_MAX_CHUNK * 256);
+
+		ret = be->ops->zero(be, die, off, n);
+		off += n;
+		len -= n;
+	}
+	return ret;
+}
+
+int backend_sync(struct backend *be, unsigned int die)
+{
+	int ret = check_access(be, die, 0, 0);
+
+	return ret ? ret : be->ops->sync(be, die);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the daemon needs of the hardware: bind a die, copy, look after it.
+ *
+ * Every range and state check is in the wrappers here, so that a backend only
+ * does the work. The scheduler alone binds and unbinds, one call at a time;
+ * copies run from any thread while the die is bound.
+ */
+#ifndef K80FS_BACKEND_H
+#define K80FS_BACKEND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/barswap.h"
+
+#define BACKEND_MAX_DIES 16
+#define BACKEND_MAX_CHUNK                                   \
+	((size_t)1 << 20) /* bytes copied between two looks \
+			   * at whether the die still answers */
+
+struct backend;
+
+/**
+ * struct backend_device - what a driver that owns a die says about it
+ * @driver_version: 1000 * major + 10 * minor
+ * @memory_free:    bytes, what this daemon took is not free
+ */
+struct backend_device {
+	const char *name;
+	const char *driver;
+	unsigned int driver_version;
+	uint64_t memory_free, memory_total;
+};
+
+/**
+ * struct backend_loan - bytes that were read, in memory of the backend's own
+ * @data: valid until backend_give_back(); the rest is the backend's
+ */
+struct backend_loan {
+	const void *data;
+	void *buf;
+	void *reader;
+};
+
+/**
+ * struct backend_ops - one kind of hardware; every op is required, but for
+ * those after @describe
+ * @has_slot: dies take turns: the scheduler must bind before a copy
+ * @bind:     put @die in and keep it in; flags BS_FORCE_SBR only. Takes the
+ *            die that is in out first, after its writes have reached it.
+ *            -EAGAIN: another process leases the slot, try again later
+ * @unbind:   take it out; 0 if it is not in
+ * @rest:     allow other processes to take the slot from @die from now on
+ * @read:     copy @len <= BACKEND_MAX_CHUNK bytes out of a bound die, then
+ *            make sure that it still answers: -EIO if not, -EAGAIN if
+ *            another process took the slot meanwhile
+ * @write:    the other way; returns when the stores have left the CPU, or
+ *            when any read will see them: what fails later counts in @lost
+ * @zero:     clear memory of a bound die; @len <= BACKEND_MAX_CHUNK * 256
+ * @sync:     wait until the writes of every thread have reached a bound die
+ * @info:     never waits for hardware; sees events that nobody ordered
+ * @poll_fd:  POLLPRI when @info may have changed since the last @poll_ack; -1
+ *            if there is none
+ * @describe: of a die that a driver owns; never waits for hardware
+ * @reader_new: of an open file, which may turn out to read in sequence; NULL
+ *            if there is no memory. @reader_end: it was closed
+ * @lend:     as @read, into memory of the backend's, until @give_back
+ * @push:     writes were answered: do what could wait until then
+ * @request_buf: @len bytes for the calling thread's next request: a write
+ *            from there may exchange the memory for other; NULL: none is left
+ */
+struct backend_ops {
+	const char *name;
+	bool has_slot;
+	int (*open)(struct backend *be, const char *device);
+	void (*close)(struct backend *be);
+	int (*bind)(struct backend *be, unsigned int die, unsigned int flags);
+	int (*unbind)(struct backend *be, unsigned int die);
+	void (*rest)(struct backend *be, unsigned int die);
+	int (*read)(struct backend *be, unsigned int die, uint64_t off,
+		    void *buf, size_t len);
+	int (*write)(struct backend *be, unsigned int die, uint64_t off,
+		     const void *buf, size_t len);
+	int (*zero)(struct backend *be, unsigned int die, uint64_t off,
+		    uint64_t len);
+	int (*sync)(struct backend *be, unsigned int die);
+	int (*info)(struct backend *be, unsigned int die, struct bs_info *info);
+	int (*poll_fd)(struct backend *be);
+	void (*poll_ack)(struct backend *be);
+	/* optional */
+	void (*describe)(struct backend *be, unsigned int die,
+			 struct backend_device *out);
+	/* optional, these four together */
+	void *(*reader_new)(struct backend *be, unsigned int die);
+	void (*reader_end)(struct backend *be, unsigned int die, void *reader);
+	int (*lend)(struct backend *be, unsigned int die, void *reader,
+		    uint64_t off, size_t len, struct backend_loan *loan);
+	void (*give_back)(struct backend *be, unsigned int die,
+			  struct backend_loan *loan);
+	/* optional */
+	void (*push)(struct backend *be, unsigned int die);
+	void *(*request_buf)(struct backend *be, size_t len);
+};
+
+/**
+ * struct backend_die - what is kept of a die between looks at it
+ * @len:           bytes of memory, carve-out included; immutable
+ * @vram_bytes:    bytes before the carve-out; immutable
+ * @io_errno:      why copies are refused, 0 if they are not
+ * @generation:    as of the last look; changes when the contents were lost
+ * @read_bytes:    copied out since start; @written_bytes: copied in
+ * @lost:          writes that failed after they had been answered
+ */
+struct backend_die {
+	uint64_t len;
+	uint64_t vram_bytes;
+	_Atomic int io_errno;
+	_Atomic uint64_t generation;
+	_Atomic uint64_t read_bytes;
+	_Atomic uint64_t written_bytes;
+	_Atomic uint64_t lost;
+};
+
+struct backend {
+	const struct backend_ops *ops;
+	void *priv;
+	const char *copy_name; /* the copy engine in use */
+	bool with_driver; /* bind dies that have a driver, too */
+	unsigned int n_dies;
+	struct backend_die dies[BACKEND_MAX_DIES];
+	_Atomic uint64_t swaps; /* binds that programmed the slot */
+	char why[256]; /* why it cannot be opened, one line; "" if errno says it */
+};
+
+/**
+ * backend_open() - open the hardware and learn its dies
+ * @be:     out
+ * @name:   "bar_swap", "sim" or "cuda"
+ * @device: what the backend opens, see bs_init_device(); "cuda[:BYTES]", BYTES
+ *          of each device's memory
+ *
+ * Return: 0; -EINVAL no such backend; else as bs_init_device() says, or with
+ * @be->why set.
+ */
+int backend_open(struct backend *be, const char *name, const char *device);
+
+/** backend_close() - the die that is in stays in */
+void backend_close(struct backend *be);
+
+/**
+ * backend_bind() - put a die in; the scheduler's slot thread only
+ * Return: 0; -EAGAIN leased by another process; -ENODEV, -EBUSY, -EIO as
+ * bs_acquire_flags() says.
+ */
+int backend_bind(struct backend *be, unsigned int die, unsigned int flags);
+
+/** backend_unbind() - take it out; slot thread only. 0 or -errno */
+int backend_unbind(struct backend *be, unsigned int die);
+
+/** backend_rest() - let other processes have the slot */
+void backend_rest(struct backend *be, unsigned int die);
+
+/**
+ * backend_read() - copy out of a die that is bound and kept so by a count
+ * @off: from the start of its memory; [@off, @off + @len) is inside it
+ *
+ * Return: 0; -EINVAL range; -EIO the die does not answer; -EAGAIN it was taken
+ * out meanwhile; -EBUSY BAR1 is virtual, or a driver is bound. On error @buf holds no data.
+ */
+int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
+		 size_t len);
+
+/** backend_write() - as backend_read(), the other way */
+int backend_write(struct backend *be, unsigned int die, uint64_t off,
+		  const void *buf, size_t len);
+
+/**
+ * backend_can_lend() - whether a read of @len bytes can be answered from the
+ * backend's own memory
+ */
+static inline bool backend_can_lend(const struct backend *be, size_t len)
+{
+	return be->ops->lend && len <= BACKEND_MAX_CHUNK;
+}
+
+/**
+ * backend_lend() - as backend_read(); only if backend_can_lend() says so
+ * @reader: of backend_reader_new(), or NULL
+ * @loan:   out: the bytes; on success, backend_give_back() must follow
+ */
+int backend_lend(struct backend *be, unsigned int die, void *reader,
+		 uint64_t off, size_t len, struct backend_loan *loan);
+
+/** backend_give_back() - the bytes are no longer needed; any thread */
+void backend_give_back(struct backend *be, unsigned int die,
+		       struct backend_loan *loan);
+
+/** backend_reader_new() - for an open file; NULL if the backend has none */
+void *backend_reader_new(struct backend *be, unsigned int die);
+
+/** backend_reader_end() - the file is closed; NULL does nothing */
+void backend_reader_end(struct backend *be, unsigned int die, void *reader);
+
+/**
+ * backend_request_buf() - where the calling thread is to read its next request
+ * Return: @len bytes until the next call in this thread; NULL: anywhere.
+ */
+void *backend_request_buf(struct backend *be, size_t len);
+
+/** backend_push() - after writes were answered; may be left out */
+void backend_push(struct backend *be, unsigned int die);
+
+/** backend_lost() - how many answered writes of @die failed later */
+static inline uint64_t backend_lost(struct backend *be, unsigned int die)
+{
+	return atomic_load(&be->dies[die].lost);
+}
+
+/** backend_zero() - as backend_write() with zeroes; @len may be large */
+int backend_zero(struct backend *be, unsigned int die, uint64_t off,
+		 uint64_t len);
+
+/** backend_sync() - writes that were made have reached the bound die */
+int backend_sync(struct backend *be, unsigned int die);
+
+/**
+ * backend_info() - look at a die without waiting; updates what is kept of it
+ * Return: 0; -ENODEV.
+ */
+int backend_info(struct backend *be, unsigned int die, struct bs_info *info);
+
+/** backend_generation() - as of the last look */
+static inline uint64_t backend_generation(struct backend *be, unsigned int die)
+{
+	return atomic_load_explicit(&be->dies[die].generation,
+				    memory_order_acquire);
+}
+
+/* implementations */
+extern const struct backend_ops backend_bar_swap;
+extern const struct backend_ops backend_sim;
+extern const struct backend_ops backend_cuda;
+
+#endif /* K80FS_BACKEND_H */

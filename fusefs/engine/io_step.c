@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/io_priv.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/util.h"
+
+uint64_t io_die_off(const struct io_file *file, uint64_t off)
+{
+	return file ? file->base + off : off;
+}
+
+void io_mark_written(struct io_file *file)
+{
+	file->wrote = true;
+	file->has_written = true;
+}
+
+static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
+{
+	struct io *io = arg;
+
+	return backend_read(io->eng->be, io->die, io_die_off(io->file, off),
+			    buf, len);
+}
+
+/* The bytes stay where the backend has them, until they are answered. */
+static int step_lend(struct io *io)
+{
+	struct io_file *f = io->file;
+	int ret;
+
+	ret = backend_lend(io->eng->be, io->die, f->reader,
+			   io_die_off(f, io->off), io->len, &io->loan);
+	if (ret)
+		return ret;
+	io->out = io->loan.data;
+	io->done = io->len;
+	return STEP_DONE;
+}
+
+static int step_read(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	void *buf;
+	int ret;
+
+	if (backend_can_lend(eng->be, io->len))
+		return step_lend(io);
+	buf = io->to ? io->to : pool_bounce();
+	if (!buf)
+		return -ENOMEM;
+	ret = backend_read(eng->be, io->die, io_die_off(f, io->off), buf,
+			   io->len);
+	if (ret)
+		return ret;
+	if (!f->sync && readahead_note(&f->ra, io->off, io->len, io->was_parked))
+		readahead_fill(&f->ra, &eng->ra, io->die, io->off + io->len,
+			       f->len, read_ahead, io);
+	io->out = buf;
+	io->done = io->len;
+	return STEP_DONE;
+}
+
+int io_late_error(struct io *io, struct io_file *f)
+{
+	uint64_t lost = backend_lost(io->eng->be, f->die);
+
+	io->is_late = atomic_exchange(&f->lost, lost) != lost;
+	return io->is_late ? -EIO : 0;
+}
+
+int io_sync_result(struct io *io)
+{
+	if (io->file && !io->is_close)
+		return io_late_error(io, io->file);
+	if (io->file)
+		return backend_lost(io->eng->be, io->die) == io->file->lost
+			       ? 0
+			       : -EIO;
+	return backend_lost(io->eng->be, io->die) == io->lost ? 0 : -EIO;
+}
+
+static int step_sync(struct io *io)
+{
+	int ret = backend_sync(io->eng->be, io->die);
+	int late = io_sync_result(io);
+
+	io->is_late = !ret && late;
+	return ret ? ret : late;
+}
+
+static int step_write(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+	int ret;
+
+	ret = io_late_error(io, f);
+	if (ret)
+		return ret;
+	if (!io->was_parked)
+		behind_passed(&eng->behind, &f->behind, io_die_off(f, io->off),
+			      io->len);
+	io_mark_written(f);
+	readahead_touch(&eng->ra, io->die);
+	ret = backend_write(eng->be, io->die, io_die_off(f, io->off), io->data,
+			    io->len);
+	if (!ret && f->sync)
+		ret = step_sync(io);
+	readahead_touch(&eng->ra, io->die);
+	if (!ret)
+		io->done = io->len;
+	return ret;
+}
+
+static int step_zero(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	uint64_t n = MIN(io->len - io->done, IO_ZERO_STEP);
+	int ret;
+
+	if (io->file)
+		io_mark_written(io->file);
+	readahead_touch(&eng->ra, io->die);
+	ret = backend_zero(eng->be, io->die,
+			   io_die_off(io->file, io->off) + io->done, n);
+	if (!ret && io->file && io->file->sync)
+		ret = step_sync(io);
+	readahead_touch(&eng->ra, io->die);
+	if (ret)
+		return ret;
+	io->done += n;
+	eng->zero_done[io->die] = io->done;
+	eng->zero_total[io->die] = io->done < io->len ? io->len : 0;
+	return io->done < io->len ? STEP_MORE : STEP_DONE;
+}
+
+/*
+ * The first copy has the large stage, which is kept: fresh pages would cost as
+ * much as the copy. Those beside it make do with small ones.
+ */
+static int stage_take(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+
+	if (!atomic_flag_test_and_set(&eng->is_staging)) {
+		if (!eng->stage)
+			eng->stage = pool_map(IO_COPY_MAX);
+		if (eng->stage) {
+			io->stage = eng->stage;
+			io->has_large_stage = true;
+			io->len = MIN(io->len, (uint64_t)IO_COPY_MAX);
+			return 0;
+		}
+		atomic_flag_clear(&eng->is_staging);
+		return -ENOMEM;
+	}
+	io->stage = pool_map(IO_COPY_MIN);
+	io->len = MIN(io->len, (uint64_t)IO_COPY_MIN);
+	return io->stage ? 0 : -ENOMEM;
+}
+
+void io_stage_drop(struct io *io)
+{
+	if (!io->stage)
+		return;
+	if (io->has_large_stage)
+		atomic_flag_clear(&io->eng->is_staging);
+	else
+		munmap(io->stage, IO_COPY_MIN);
+	io->stage = NULL;
+}
+
+bool io_is_gone(const struct io *io)
+{
+	return (io->file && io_is_stale(io->eng, io->file)) ||
+	       (io->dst && io_is_stale(io->eng, io->dst));
+}
+
+/* First turn: the source's bytes into RAM. Second turn: into the other die. */
+static int step_copy(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	bool is_writing = io->stage_len > 0;
+	uint64_t at = 0;
+	int ret = 0;
+
+	if (!io->stage) {
+		ret = stage_take(io);
+		if (ret)
+			return ret;
+	}
+	if (is_writing) {
+		io_mark_written(io->dst);
+		readahead_touch(&eng->ra, io->die);
+	}
+	while (!ret && at < io->len) {
+		size_t n = MIN(io->len - at, BACKEND_MAX_CHUNK);
+
+		if (io->req.interrupted)
+			ret = -EINTR;
+		else if (io_is_gone(io))
+			ret = -ESTALE;
+		else if (is_writing)
+			ret = backend_write(eng->be, io->die,
+					    io->dst->base + io->dst_off + at,
+					    io->stage + at, n);
+		else
+			ret = backend_read(eng->be, io->die,
+					   io->file->base + io->off + at,
+					   io->stage + at, n);
+		if (!ret)
+			at += n;
+	}
+	if (is_writing) {
+		if (at && io->dst->sync && (!ret || ret == -EINTR)) {
+			int err = backend_sync(eng->be, io->die);
+
+			ret = err ? err : ret;
+		}
+		readahead_touch(&eng->ra, io->die);
+		io->done = at;
+		return ret;
+	}
+	if (ret)
+		return ret;
+	io->stage_len = io->len;
+	io->die = io->dst->die;
+	return STEP_MORE;
+}
+
+int io_step(struct io *io)
+{
+	switch (io->op) {
+	case IO_READ:
+		return step_read(io);
+	case IO_WRITE:
+		return step_write(io);
+	case IO_ZERO:
+		return step_zero(io);
+	case IO_COPY:
+		return step_copy(io);
+	default:
+		return step_sync(io);
+	}
+}

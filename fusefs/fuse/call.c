@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "fuse/fs.h"
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct fs_call *call = data;
+
+	(void)req;
+	io_interrupt(&call->io);
+}
+
+/*
+ * libfuse calls on_interrupt at once if a signal came earlier, and holds the
+ * request's lock meanwhile; after the disarm none runs or will run.
+ */
+void fs_call_arm(struct fs_call *call)
+{
+	if (call->is_armed)
+		return;
+	call->is_armed = true;
+	fuse_req_interrupt_func(call->req, on_interrupt, call);
+}
+
+void fs_call_disarm(struct fs_call *call)
+{
+	if (!call->is_armed)
+		return;
+	fuse_req_interrupt_func(call->req, NULL, NULL);
+	call->is_armed = false;
+}
+
+/* The worker's buffer goes back to libfuse when the request is parked. */
+static int call_park(struct io *io)
+{
+	struct fs_call *call = container_of(io, struct fs_call, io);
+	int ret = fs_uring_wait(call);
+
+	if (ret)
+		return ret;
+	/* a ring keeps it until the answer */
+	if (io->op == IO_WRITE && !call->queue && !call->buf) {
+		call->buf = malloc(io->len);
+		if (!call->buf)
+			return -ENOMEM;
+		memcpy(call->buf, io->data, io->len);
+		io->data = call->buf;
+	}
+	fs_call_arm(call);
+	return 0;
+}
+
+static void call_end(struct fs_call *call, const void *data)
+{
+	call->reply(call, call->result, data);
+	fs_uring_answered(call);
+	free(call->buf);
+	free(call);
+}
+
+static void on_inval(struct fs_inval *job)
+{
+	call_end(container_of(job, struct fs_call, inval), NULL);
+}
+
+static void call_answer(struct io *io, ssize_t result, const void *data)
+{
+	struct fs_call *call = container_of(io, struct fs_call, io);
+
+	fs_call_disarm(call);
+	call->result = result;
+	if (result >= 0 && call->ino) {
+		fs_attr_touch(call->fs, call->ino);
+		if (fs_inval_needed(call->fs, call->ino, true)) {
+			call->inval.ino = call->ino;
+			call->inval.off =
+				(off_t)(io->dst ? io->dst_off : io->off);
+			call->inval.len = (off_t)io->len;
+			call->inval.then = on_inval;
+			fs_inval_queue(call->fs, &call->inval);
+			return;
+		}
+	}
+	call_end(call, data);
+}
+
+struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
+{
+	struct fs_call *call = malloc(sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->req = req;
+	call->fs = fuse_req_userdata(req);
+	call->buf = NULL;
+	call->queue = NULL;
+	call->is_waiting = false;
+	call->ino = 0;
+	call->is_armed = false;
+	io_init(&call->io, &call->fs->io, op, file);
+	call->io.req.pid = fuse_req_ctx(req)->pid;
+	call->io.park = call_park;
+	call->io.answer = call_answer;
+	return call;
+}
+
+void fs_call_submit(struct fs_call *call)
+{
+	fs_uring_call(call);
+	if (!fs_uring_hand_over(call))
+		io_submit(&call->io);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes to ctl: the lines of one write run in order, each as a request of its
+ * own that may be parked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "fuse/fs.h"
+#include "text/ctl.h"
+
+/* a command's two ends meet: the one that comes second goes on */
+enum run_state { RUN_NONE, RUN_SUBMITTED, RUN_ANSWERED };
+
+/**
+ * struct ctl_run - one write under way
+ * @call:   the request; its io serves one command after the other
+ * @text:   the rest of the write, from @pos
+ * @line:   length of the line that runs now
+ * @result: of that line
+ */
+struct ctl_run {
+	struct fs_call call;
+	struct fs_file *file;
+	size_t pos;
+	size_t len;
+	size_t line;
+	ssize_t result;
+	_Atomic int state;
+	char text[];
+};
+
+static void run_lines(struct ctl_run *run);
+
+static void run_end(struct ctl_run *run)
+{
+	fs_call_disarm(&run->call);
+	if (run->result < 0 && !run->pos)
+		fuse_reply_err(run->call.req, (int)-run->result);
+	else
+		fuse_reply_write(run->call.req, run->pos);
+	fs_uring_answered(&run->call);
+	free(run);
+}
+
+static void on_inval(struct fs_inval *job)
+{
+	free(job);
+}
+
+/* What a command did to the memory of its die, mmap(2) is to see too. */
+static void memory_changed(struct ctl_run *run)
+{
+	struct fs *fs = run->call.fs;
+	const struct node *dir = node_get(&fs->nodes, run->file->node->parent);
+	const struct node *n;
+	size_t pos = 0;
+
+	while ((n = node_next(&fs->nodes, dir, &pos))) {
+		struct fs_inval *job;
+
+		if ((n->kind != NODE_VRAM && n->kind != NODE_RESMEM) ||
+		    !fs_inval_needed(fs, n->ino, false))
+			continue;
+		job = calloc(1, sizeof(*job));
+		if (!job)
+			return;
+		job->ino = n->ino;
+		job->then = on_inval;
+		fs_inval_queue(fs, job);
+	}
+}
+
+/* The line at @pos has its result. Returns whether another one follows. */
+static bool line_done(struct ctl_run *run)
+{
+	if (run->result < 0) {
+		log_debug("ctl: %.*s: errno %zd", (int)run->line,
+			  run->text + run->pos, -run->result);
+		return false;
+	}
+	run->pos += run->line;
+	return run->pos < run->len;
+}
+
+static void on_answer(struct io *io, ssize_t result, const void *data)
+{
+	struct ctl_run *run = container_of(io, struct ctl_run, call.io);
+
+	(void)data;
+	fs_call_disarm(&run->call);
+	run->result = result;
+	if (!result && (io->op == IO_ZERO || io->req.op == SCHED_RESET))
+		memory_changed(run);
+	if (atomic_exchange(&run->state, RUN_ANSWERED) != RUN_SUBMITTED)
+		return;
+	if (line_done(run))
+		run_lines(run);
+	else
+		run_end(run);
+}
+
+static int on_park(struct io *io)
+{
+	struct ctl_run *run = container_of(io, struct ctl_run, call.io);
+	int ret = fs_uring_wait(&run->call);
+
+	if (!ret)
+		fs_call_arm(&run->call);
+	return ret;
+}
+
+static void read_comm(pid_t pid, char *comm)
+{
+	char path[32];
+	FILE *f;
+
+	strcpy(comm, "?");
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(comm, SCHED_COMM_LEN, f))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}
+
+/* The die in the slot, whoever put it there; -1 for none. */
+static int die_in_slot(struct fs *fs)
+{
+	struct bs_info info;
+
+	for (unsigned int die = 0; die < fs->be.n_dies; die++)
+		if (!backend_info(&fs->be, die, &info) &&
+		    (info.state == BS_STATE_ACTIVE ||
+		     info.state == BS_STATE_NO_VRAM))
+			return (int)die;
+	return -1;
+}
+
+/* All prepare functions: 1 the io is to be submitted, else the result. */
+static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
+{
+	struct io *io = &run->call.io;
+	static const enum sched_op ops[] = {
+		[CTL_ACQUIRE] = SCHED_ACQUIRE, [CTL_RELEASE] = SCHED_RELEASE,
+		[CTL_PIN] = SCHED_PIN,         [CTL_LEASE] = SCHED_LEASE,
+		[CTL_RESET] = SCHED_RESET,
+	};
+
+	if (!run->call.fs->be.ops->has_slot &&
+	    (cmd->verb == CTL_ACQUIRE || cmd->verb == CTL_RELEASE) && !cmd->sbr) {
+		log_info("die=%d %s: nothing to do, backend %s has no slot",
+			 die, cmd->verb == CTL_ACQUIRE ? "acquire" : "release",
+			 run->call.fs->be.ops->name);
+		return 0;
+	}
+	if (die < 0)
+		die = die_in_slot(run->call.fs);
+	if (die < 0)
+		return 0;
+	io->die = (unsigned int)die;
+	io->req.op = cmd->sbr ? SCHED_RESET : ops[cmd->verb];
+	if (cmd->nowait || (run->file->flags & O_NONBLOCK))
+		io->req.nowait = true;
+	if (cmd->has_wait)
+		io->req.wait_ns = cmd->wait_ms * NSEC_PER_MSEC;
+	if (cmd->verb == CTL_PIN || cmd->verb == CTL_LEASE) {
+		io->req.pid = fuse_req_ctx(run->call.req)->pid;
+		read_comm(io->req.pid, io->req.comm);
+		io->req.hold = &run->file->hold;
+	}
+	/* whoever commands a die wants to see what is in it now */
+	readahead_touch(&run->call.fs->io.ra, io->die);
+	return 1;
+}
+
+static int prepare_zero(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
+{
+	const struct backend_die *d = &run->call.fs->be.dies[die];
+	uint64_t size = d->vram_bytes;
+	struct io *io = &run->call.io;
+
+	/* all of it, the carve-out too */
+	io->len = d->len;
+	if (cmd->has_range) {
+		if (cmd->off > size || cmd->len > size - cmd->off)
+			return -EINVAL;
+		io->off = cmd->off;
+		io->len = cmd->len;
+	}
+	if (!io->len)
+		return 0;
+	if (run->file->flags & O_NONBLOCK)
+		io->req.nowait = true;
+	fs_call_arm(&run->call);
+	return 1;
+}
+
+static int prepare_flush(struct ctl_run *run, int die)
+{
+	struct fs *fs = run->call.fs;
+	struct bs_info info;
+
+	if (backend_info(&fs->be, (unsigned int)die, &info) || !info.alive)
+		return -EIO;
+	readahead_touch(&fs->io.ra, (unsigned int)die);
+	return 1;
+}
+
+static int prepare(struct ctl_run *run, const struct ctl_cmd *cmd)
+{
+	enum io_op op = cmd->verb == CTL_FLUSH  ? IO_SYNC
+			: cmd->verb == CTL_ZERO ? IO_ZERO
+						: IO_SLOT;
+	struct fs *fs = run->call.fs;
+	int die = run->file->node->die;
+	struct io *io = &run->call.io;
+
+	io_init(io, &fs->io, op, NULL);
+	io->die = die < 0 ? 0 : (unsigned int)die;
+	io->park = on_park;
+	io->answer = on_answer;
+
+	switch (cmd->verb) {
+	case CTL_BLANK:
+		return 0;
+	case CTL_UNPIN:
+		sched_unpin(fs->io.sched, (unsigned int)die);
+		return 0;
+	case CTL_TIMESLICE:
+		sched_set_slice(fs->io.sched, cmd->slice_ms);
+		return 0;
+	case CTL_FLUSH:
+		return prepare_flush(run, die);
+	case CTL_ZERO:
+		return prepare_zero(run, cmd, die);
+	default:
+		return prepare_slot(run, cmd, die);
+	}
+}
+
+/* Returns true when the line has its result, false when it will come later. */
+static bool run_line(struct ctl_run *run)
+{
+	enum ctl_scope scope =
+		run->file->node->die < 0 ? CTL_SCOPE_ROOT : CTL_SCOPE_DIE;
+	struct ctl_cmd cmd;
+
+	run->line = ctl_line(run->text + run->pos, run->len - run->pos);
+	run->result = ctl_parse(scope, run->text + run->pos, run->line, &cmd);
+	if (run->result)
+		return true;
+	run->result = prepare(run, &cmd);
+	if (run->result <= 0)
+		return true;
+
+	run->state = RUN_NONE;
+	fs_call_submit(&run->call);
+	return atomic_exchange(&run->state, RUN_SUBMITTED) == RUN_ANSWERED;
+}
+
+/* Runs lines until one must wait, or until the write is over. */
+static void run_lines(struct ctl_run *run)
+{
+	do {
+		if (!run_line(run))
+			return;
+	} while (line_done(run));
+	run_end(run);
+}
+
+void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf, size_t size)
+{
+	int ret = ctl_check(buf, size);
+	struct ctl_run *run;
+
+	if (ret) {
+		fuse_reply_err(req, -ret);
+		return;
+	}
+	run = calloc(1, sizeof(*run) + size);
+	if (!run) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	run->call.req = req;
+	run->call.fs = fuse_req_userdata(req);
+	run->file = f;
+	run->len = size;
+	memcpy(run->text, buf, size);
+	run_lines(run);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names and attributes. Nothing here waits for hardware.
+ */
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "fuse/fs.h"
+#include "text/ctl.h"
+
+#define ENTRY_TIMEOUT_S 3600.0 /* the tree never changes */
+#define VRAM_BLKSIZE    ((blksize_t)1 << 20)
+#define STATFS_BSIZE    4096
+#define STATFS_NAMEMAX  255
+
+static mode_t default_mode(enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_ROOT:
+	case NODE_BY_BDF:
+	case NODE_DIE:
+	case NODE_COMPUTE:
+		return S_IFDIR | 0755;
+	case NODE_LINK:
+		return S_IFLNK | 0777;
+	case NODE_ROOT_STATUS:
+	case NODE_STATUS:
+	case NODE_COMPUTE_STATUS:
+	case NODE_COMPUTE_LOG:
+		return S_IFREG | 0444;
+	default:
+		return S_IFREG | 0660;
+	}
+}
+
+void fs_attr_init(struct fs *fs)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_mutex_init(&fs->attr_lock, NULL);
+	for (size_t ino = 0; ino < NODE_TABLE_LEN; ino++) {
+		const struct node *n = node_get(&fs->nodes, ino);
+		struct fs_attr *a = &fs->attrs[ino];
+
+		if (!n)
+			continue;
+		a->mode = default_mode(n->kind);
+		if (n->kind != NODE_LINK)
+			a->mode &= ~fs->opts->umask;
+		a->uid = fs->opts->uid;
+		a->gid = fs->opts->gid;
+		a->atime = a->mtime = a->ctime = now;
+	}
+}
+
+void fs_attr_touch(struct fs *fs, uint64_t ino)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_mutex_lock(&fs->attr_lock);
+	fs->attrs[ino].mtime = fs->attrs[ino].ctime = now;
+	pthread_mutex_unlock(&fs->attr_lock);
+}
+
+static uint64_t node_len(struct fs *fs, const struct node *n)
+{
+	char text[STATUS_MAX];
+
+	if (node_is_compute(n))
+		return fs_compute_len(fs, n);
+	switch (n->kind) {
+	case NODE_VRAM:
+	case NODE_RESMEM:
+		return fs_vram_len(fs, n);
+	case NODE_ROOT_STATUS:
+	case NODE_STATUS:
+		return fs_status_text(fs, n->die, text);
+	case NODE_ROOT_CTL:
+		return strlen(ctl_help(CTL_SCOPE_ROOT));
+	case NODE_CTL:
+		return strlen(ctl_help(CTL_SCOPE_DIE));
+	case NODE_LINK:
+		return strlen(n->target);
+	default:
+		return 0;
+	}
+}
+
+/* Returns how long the kernel may keep it, in seconds. */
+static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
+{
+	const struct fs_attr *a = &fs->attrs[n->ino];
+
+	memset(st, 0, sizeof(*st));
+	st->st_ino = n->ino;
+	st->st_nlink = 1;
+	if (node_is_dir(n))
+		st->st_nlink = n->kind == NODE_ROOT ? 3 + fs->nodes.n_dies
+			       : n->kind == NODE_DIE && fs->compute ? 3
+								    : 2;
+	st->st_size = (off_t)node_len(fs, n);
+	st->st_blocks = st->st_size / 512;
+	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM ||
+					 n->kind == NODE_COMPUTE_IN ||
+					 n->kind == NODE_COMPUTE_OUT
+				 ? VRAM_BLKSIZE
+				 : (blksize_t)STATFS_BSIZE;
+	pthread_mutex_lock(&fs->attr_lock);
+	st->st_mode = a->mode;
+	st->st_uid = a->uid;
+	st->st_gid = a->gid;
+	st->st_atim = a->atime;
+	st->st_mtim = a->mtime;
+	st->st_ctim = a->ctime;
+	pthread_mutex_unlock(&fs->attr_lock);
+
+	/* what changes without the kernel knowing: texts, times of writing */
+	return node_is_dir(n) || n->kind == NODE_LINK ? ENTRY_TIMEOUT_S : 0.0;
+}
+
+static void fill_entry(struct fs *fs, const struct node *n,
+		       struct fuse_entry_param *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->ino = n->ino;
+	e->generation = 1;
+	e->attr_timeout = fill_stat(fs, n, &e->attr);
+	e->entry_timeout = ENTRY_TIMEOUT_S;
+}
+
+void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *dir = node_get(&fs->nodes, parent);
+	const struct node *n = dir ? node_find(&fs->nodes, dir, name) : NULL;
+	struct fuse_entry_param e;
+
+	fs_uring_note(fs, req);
+	if (!n) {
+		fuse_reply_err(req, ENOENT);
+		return;
+	}
+	fill_entry(fs, n, &e);
+	fuse_reply_entry(req, &e);
+}
+
+void fs_getattr(fuse_req_t req, uint64_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *n = node_get(&fs->nodes, ino);
+	struct stat st;
+	double timeout;
+
+	(void)fi;
+	if (!n) {
+		fuse_reply_err(req, ENOENT);
+		return;
+	}
+	timeout = fill_stat(fs, n, &st);
+	fuse_reply_attr(req, &st, timeout);
+}
+
+/* Sizes are fixed: what fits is accepted and changes nothing. */
+static int check_size(struct fs *fs, const struct node *n, off_t size)
+{
+	switch (n->kind) {
+	case NODE_VRAM:
+	case NODE_RESMEM:
+		return (uint64_t)size > fs_vram_len(fs, n) ? EFBIG : 0;
+	case NODE_COMPUTE_IN:
+	case NODE_COMPUTE_OUT:
+		return (uint64_t)size > fs_compute_len(fs, n) ? EFBIG : 0;
+	default:
+		return node_is_report(n) ? EACCES : 0;
+	}
+}
+
+void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
+		struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *n = node_get(&fs->nodes, ino);
+	struct fs_attr *a = &fs->attrs[n ? ino : 0];
+	struct timespec now;
+	int err;
+
+	if (!n) {
+		fuse_reply_err(req, ENOENT);
+		return;
+	}
+	if (mask & FUSE_SET_ATTR_SIZE) {
+		err = check_size(fs, n, st->st_size);
+		if (err) {
+			fuse_reply_err(req, err);
+			return;
+		}
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_mutex_lock(&fs->attr_lock);
+	if (mask & FUSE_SET_ATTR_MODE)
+		a->mode = (a->mode & S_IFMT) | (st->st_mode & 07777);
+	if (mask & FUSE_SET_ATTR_UID)
+		a->uid = st->st_uid;
+	if (mask & FUSE_SET_ATTR_GID)
+		a->gid = st->st_gid;
+	if (mask & FUSE_SET_ATTR_ATIME)
+		a->atime = mask & FUSE_SET_ATTR_ATIME_NOW ? now : st->st_atim;
+	if (mask & FUSE_SET_ATTR_MTIME)
+		a->mtime = mask & FUSE_SET_ATTR_MTIME_NOW ? now : st->st_mtim;
+	if (mask & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID |
+		    FUSE_SET_ATTR_MTIME))
+		a->ctime = now;
+	pthread_mutex_unlock(&fs->attr_lock);
+	fs_getattr(req, ino, fi);
+}
+
+void fs_readlink(fuse_req_t req, uint64_t ino)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *n = node_get(&fs->nodes, ino);
+
+	if (!n || n->kind != NODE_LINK)
+		fuse_reply_err(req, EINVAL);
+	else
+		fuse_reply_readlink(req, n->target);
+}
+
+/* The cursor of an entry is its inode number plus 2; 1 and 2 are the dots. */
+void fs_readdir(fuse_req_t req, uint64_t ino, size_t size, off_t off,
+		struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *dir = node_get(&fs->nodes, ino);
+	const struct node *n;
+	struct stat st = { 0 };
+	size_t used = 0, pos;
+	char *buf;
+
+	(void)fi;
+	if (!dir || !node_is_dir(dir)) {
+		fuse_reply_err(req, ENOTDIR);
+		return;
+	}
+	buf = malloc(size);
+	if (!buf) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	for (; off < 2; off++) {
+		size_t need;
+
+		st.st_ino = off ? dir->parent : dir->ino;
+		st.st_mode = S_IFDIR;
+		need = fuse_add_direntry(req, buf + used, size - used,
+					 off ? ".." : ".", &st, off + 1);
+		if (need > size - used)
+			goto out;
+		used += need;
+	}
+	pos = (size_t)off - 2;
+	while ((n = node_next(&fs->nodes, dir, &pos))) {
+		size_t need;
+
+		st.st_ino = n->ino;
+		st.st_mode = default_mode(n->kind);
+		need = fuse_add_direntry(req, buf + used, size - used, n->name,
+					 &st, (off_t)n->ino + 2);
+		if (need > size - used)
+			break;
+		used += need;
+	}
+out:
+	fuse_reply_buf(req, buf, used);
+	free(buf);
+}
+
+void fs_statfs(fuse_req_t req, uint64_t ino)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	struct statvfs sv = {
+		.f_bsize = STATFS_BSIZE,
+		.f_frsize = STATFS_BSIZE,
+		.f_namemax = STATFS_NAMEMAX,
+	};
+
+	(void)ino;
+	for (unsigned int die = 0; die < fs->be.n_dies; die++)
+		sv.f_blocks += fs->be.dies[die].len / STATFS_BSIZE;
+	for (uint64_t i = 0; i < NODE_TABLE_LEN; i++)
+		sv.f_files += node_get(&fs->nodes, i) != NULL;
+	fuse_reply_statfs(req, &sv);
+}

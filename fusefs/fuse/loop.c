@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The session's threads: read a request, run it, read the next one.
+ *
+ * libfuse has such a loop. This one lets the backend say where a request is
+ * read to, so that what is written needs no copy on its way to a device; and
+ * its threads stay, as their buffers do.
+ *
+ * Where no request waits for a slot, waking a thread takes longer than all the
+ * rest: a blocked read(2) takes 20 us to return, a copy of 128 KiB takes 10. So
+ * a thread there looks for its next request without sleeping, for a short time
+ * after the last one, and there are only as many of them as do any good.
+ */
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "fuse/fs.h"
+
+/* as many as libfuse has by default: what waits for a turn holds none */
+#define LOOP_THREADS 10
+
+/* without a slot: a client's gap between two blocks of 1 MiB is shorter */
+#define SPIN_NS       (400 * NSEC_PER_USEC)
+#define SPIN_THREADS  5
+#define SPIN_MIN_CPUS 4
+
+/* what stands before the data of a WRITE */
+#define HEAD_LEN (sizeof(struct fuse_in_header) + sizeof(struct fuse_write_in))
+
+/* libfuse reads that much at most: a page more than the longest WRITE's data */
+#define REQUEST_LEN(page) (OPTIONS_MAX_REQUEST + (page))
+
+struct loop;
+
+struct loop_thread {
+	struct loop *loop;
+	pthread_t id;
+};
+
+struct loop {
+	struct fs *fs;
+	size_t page;
+	sem_t ended; /* some thread found that the session is over */
+	_Atomic int error;
+	bool spins;
+	struct loop_thread threads[LOOP_THREADS];
+};
+
+/* Where the next request goes: its data, if it has any, starts a page. */
+static char *request_place(struct loop *loop)
+{
+	size_t len = REQUEST_LEN(loop->page) + loop->page;
+	char *mem = backend_request_buf(&loop->fs->be, len);
+
+	if (!mem)
+		mem = pool_request_buf();
+	return mem ? mem + loop->page - HEAD_LEN : NULL;
+}
+
+/* Until there is a request, or for so long that none may come. */
+static void await_request(struct fuse_session *se)
+{
+	struct pollfd fd = { .fd = fuse_session_fd(se), .events = POLLIN };
+	uint64_t end = now_ns() + SPIN_NS;
+
+	while (!fuse_session_exited(se) && !poll(&fd, 1, 0) && now_ns() < end)
+		;
+}
+
+/* The end of the session cancels a thread that is blocked in here. */
+static int receive(struct loop_thread *t, struct fuse_buf *buf)
+{
+	struct loop *loop = t->loop;
+	struct fuse_session *se = loop->fs->se;
+	int ret = 0;
+
+	if (loop->spins)
+		await_request(se);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	if (!fuse_session_exited(se))
+		ret = fuse_session_receive_buf(se, buf);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return ret;
+}
+
+static void *loop_run(void *arg)
+{
+	struct loop_thread *t = arg;
+	struct loop *loop = t->loop;
+	struct fuse_session *se = loop->fs->se;
+	int ret = 0;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	while (!fuse_session_exited(se)) {
+		struct fuse_buf buf = { .mem = request_place(loop) };
+
+		if (!buf.mem) {
+			ret = -ENOMEM;
+			break;
+		}
+		ret = receive(t, &buf);
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0)
+			break;
+		fuse_session_process_buf(se, &buf);
+	}
+	if (ret < 0)
+		loop->error = ret;
+	fuse_session_exit(se);
+	sem_post(&loop->ended);
+	return NULL;
+}
+
+/* Signals are for the thread that waits for the end. */
+static int start_thread(struct loop *loop, struct loop_thread *t)
+{
+	sigset_t all, old;
+	int ret;
+
+	t->loop = loop;
+	sigfillset(&all);
+	/* a copy from memory that vanished is told so by this one */
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	ret = -pthread_create(&t->id, NULL, loop_run, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
+
+int fs_loop(struct fs *fs)
+{
+	struct loop loop = { .fs = fs, .page = (size_t)sysconf(_SC_PAGESIZE) };
+	unsigned int n;
+	int ret = 0;
+
+	sem_init(&loop.ended, 0, 0);
+	loop.spins = !fs->be.ops->has_slot &&
+		     sysconf(_SC_NPROCESSORS_ONLN) >= SPIN_MIN_CPUS;
+	for (n = 0; n < (loop.spins ? SPIN_THREADS : LOOP_THREADS); n++) {
+		ret = start_thread(&loop, &loop.threads[n]);
+		if (ret)
+			break;
+	}
+	/* some of them are enough */
+	if (n)
+		while (!fuse_session_exited(fs->se))
+			sem_wait(&loop.ended);
+	for (unsigned int i = 0; i < n; i++)
+		pthread_cancel(loop.threads[i].id);
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(loop.threads[i].id, NULL);
+	sem_destroy(&loop.ended);
+	fuse_session_reset(fs->se);
+	return n ? loop.error : ret;
+}

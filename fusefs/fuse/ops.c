@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of FUSE operations: which file, which rights, whose function.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "fuse/fs.h"
+#include "text/ctl.h"
+
+/* include/uapi/linux/fuse.h from 6.2 */
+#ifndef FOPEN_PARALLEL_DIRECT_WRITES
+#define FOPEN_PARALLEL_DIRECT_WRITES (1 << 6)
+#endif
+
+#define FS_MAX_BACKGROUND 1024
+
+static struct fs_file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct fs_file *)(uintptr_t)fi->fh;
+}
+
+static bool is_memory(const struct fs_file *f)
+{
+	return f->node->kind == NODE_VRAM || f->node->kind == NODE_RESMEM;
+}
+
+static bool is_status(const struct fs_file *f)
+{
+	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
+}
+
+static bool is_compute(const struct fs_file *f)
+{
+	return node_is_compute(f->node);
+}
+
+static void fs_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct fs *fs = userdata;
+
+	fs->proto_minor = conn->proto_minor;
+	/* With it the kernel would set its own size to 0 at O_TRUNC. */
+	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
+	/* Asynchronous readahead is not interrupted with its reader: its pages
+	 * would stay locked for as long as it is parked. */
+	if (fs->be.ops->has_slot)
+		conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	/* With it the kernel asks for the attributes before each cached read.
+	 * What is written through the mount, it or we invalidate. */
+	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
+	/* requests are read to memory of our own, see fs_loop.c */
+	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
+	fs_uring_init(fs, conn);
+	conn->max_write = OPTIONS_MAX_REQUEST;
+	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
+	/* RELEASE is a background request: parked AIO must not hold it back */
+	conn->max_background = FS_MAX_BACKGROUND;
+	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;
+}
+
+static int open_memory(struct fs *fs, struct fs_file *f)
+{
+	unsigned int die = (unsigned int)f->node->die;
+	struct bs_info info;
+	int ret;
+
+	ret = backend_info(&fs->be, die, &info);
+	if (ret)
+		return ret;
+	if (!info.alive || info.state == BS_STATE_DEAD)
+		return -ENXIO;
+	f->io.die = die;
+	f->io.base =
+		f->node->kind == NODE_RESMEM ? fs->be.dies[die].vram_bytes : 0;
+	f->io.len = fs_vram_len(fs, f->node);
+	f->io.generation = info.generation;
+	f->io.nowait = f->flags & O_NONBLOCK;
+	f->io.sync = f->flags & (O_SYNC | O_DSYNC);
+	f->io.lost = backend_lost(&fs->be, die);
+	f->io.reader = backend_reader_new(&fs->be, die);
+	return 0;
+}
+
+static void file_free(struct fs *fs, struct fs_file *f)
+{
+	readahead_free(&f->io.ra, &fs->io.ra);
+	backend_reader_end(&fs->be, f->io.die, f->io.reader);
+	if (is_status(f))
+		fs_status_forget(fs, f);
+	if (f->hold.die >= 0)
+		sched_drop(fs->io.sched, &f->hold);
+	pthread_mutex_destroy(&f->text_lock);
+	free(f->module.text);
+	free(f->text);
+	free(f);
+}
+
+static int file_new(struct fs *fs, const struct node *n, int flags,
+		    struct fs_file **out)
+{
+	struct fs_file *f = calloc(1, sizeof(*f));
+	int ret = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->node = n;
+	f->flags = flags;
+	f->hold.die = -1;
+	pthread_mutex_init(&f->text_lock, NULL);
+	readahead_init(&f->io.ra);
+	if (is_memory(f)) {
+		ret = open_memory(fs, f);
+	} else if (is_compute(f)) {
+		ret = fs_compute_snapshot(fs, f);
+	} else if (is_status(f)) {
+		f->text = malloc(STATUS_MAX);
+		if (!f->text)
+			ret = -ENOMEM;
+		else
+			fs_status_snapshot(fs, f);
+	}
+	if (ret)
+		file_free(fs, f);
+	else
+		*out = f;
+	return ret;
+}
+
+static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *n = node_get(&fs->nodes, ino);
+	struct fuse_open_out out = { 0 };
+	struct fs_file *f;
+	int ret;
+
+	if (!n) {
+		fuse_reply_err(req, ENOENT);
+		return;
+	}
+	if (node_is_report(n) && (fi->flags & O_ACCMODE) != O_RDONLY) {
+		fuse_reply_err(req, EACCES);
+		return;
+	}
+	ret = file_new(fs, n, fi->flags, &f);
+	if (ret) {
+		fuse_reply_err(req, -ret);
+		return;
+	}
+	/* By hand: fuse_file_info of libfuse 3.10 to 3.14 lacks the flag of
+	 * parallel writes, without which a parked write locks the others. */
+	out.fh = (uintptr_t)f;
+	if (!(fs->opts->cache && is_memory(f)))
+		out.open_flags = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
+	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)))
+		file_free(fs, f);
+}
+
+static void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	file_free(fuse_req_userdata(req), file_of(fi));
+	fuse_reply_err(req, 0);
+}
+
+static void reply_text(fuse_req_t req, const char *text, size_t len,
+		       size_t size, off_t off)
+{
+	if (off < 0 || (uint64_t)off >= len)
+		fuse_reply_buf(req, NULL, 0);
+	else
+		fuse_reply_buf(req, text + off,
+			       min_u64(size, len - (uint64_t)off));
+}
+
+static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		    struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	struct fs_file *f = file_of(fi);
+	const char *text;
+
+	if (is_memory(f)) {
+		/* the kernel names the owner of every read(2), and of no read
+		 * that fills the page cache */
+		if (!fi->lock_owner)
+			fs->has_pages[ino] = true;
+		fs_vram_read(req, f, size, off);
+	} else if (is_compute(f)) {
+		fs_compute_read(req, f, size, off);
+	} else if (is_status(f)) {
+		char copy[STATUS_MAX];
+		size_t len;
+
+		if (off == 0)
+			fs_status_snapshot(fs, f);
+		pthread_mutex_lock(&f->text_lock);
+		len = f->text_len;
+		memcpy(copy, f->text, len);
+		pthread_mutex_unlock(&f->text_lock);
+		reply_text(req, copy, len, size, off);
+	} else {
+		text = ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT
+						 : CTL_SCOPE_DIE);
+		reply_text(req, text, strlen(text), size, off);
+	}
+}
+
+static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
+		     size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct fs_file *f = file_of(fi);
+
+	(void)ino;
+	if (!size)
+		fuse_reply_write(req, 0);
+	else if (is_memory(f))
+		fs_vram_write(req, f, buf, size, off);
+	else if (is_compute(f))
+		fs_compute_write(req, f, buf, size, off);
+	else
+		fs_ctl_write(req, f, buf, size);
+}
+
+static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs_file *f = file_of(fi);
+
+	(void)ino;
+	if (is_memory(f))
+		fs_vram_sync(req, f, true);
+	else if (is_compute(f))
+		fs_compute_flush(req, f);
+	else
+		fuse_reply_err(req, 0);
+}
+
+static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
+		     struct fuse_file_info *fi)
+{
+	struct fs_file *f = file_of(fi);
+
+	(void)ino;
+	(void)datasync;
+	if (is_memory(f))
+		fs_vram_sync(req, f, false);
+	else
+		fuse_reply_err(req, 0);
+}
+
+static void fs_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
+			struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)datasync;
+	(void)fi;
+	fuse_reply_err(req, 0);
+}
+
+static void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
+			 off_t len, struct fuse_file_info *fi)
+{
+	struct fs_file *f = file_of(fi);
+
+	(void)ino;
+	if (is_memory(f))
+		fs_vram_fallocate(req, f, mode, off, len);
+	else
+		fuse_reply_err(req, EOPNOTSUPP);
+}
+
+static void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+			       struct fuse_file_info *fi_in, fuse_ino_t ino_out,
+			       off_t off_out, struct fuse_file_info *fi_out,
+			       size_t len, int flags)
+{
+	struct fs_file *in = file_of(fi_in), *out = file_of(fi_out);
+
+	(void)ino_in;
+	(void)ino_out;
+	if (flags)
+		fuse_reply_err(req, EINVAL);
+	else if (!is_memory(in) || !is_memory(out))
+		/* the kernel goes on with read and write */
+		fuse_reply_err(req, EOPNOTSUPP);
+	else
+		fs_vram_copy(req, in, off_in, out, off_out, len);
+}
+
+static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
+		     struct fuse_file_info *fi)
+{
+	struct fs_file *f = file_of(fi);
+	uint64_t len = f->io.len;
+
+	(void)ino;
+	if (is_compute(f))
+		len = fs_compute_len(fuse_req_userdata(req), f->node);
+	else if (!is_memory(f))
+		len = is_status(f) ? f->text_len
+				   : strlen(ctl_help(f->node->die < 0
+							     ? CTL_SCOPE_ROOT
+							     : CTL_SCOPE_DIE));
+	if (off < 0 || (uint64_t)off >= len)
+		fuse_reply_err(req, ENXIO);
+	else if (whence == SEEK_DATA)
+		fuse_reply_lseek(req, off);
+	else if (whence == SEEK_HOLE)
+		fuse_reply_lseek(req, (off_t)len);
+	else
+		fuse_reply_err(req, EINVAL);
+}
+
+static void fs_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
+		    struct fuse_pollhandle *ph)
+{
+	struct fs_file *f = file_of(fi);
+
+	(void)ino;
+	if (is_status(f)) {
+		fs_status_poll(req, f, ph);
+		return;
+	}
+	if (ph)
+		fuse_pollhandle_destroy(ph);
+	fuse_reply_poll(req, POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
+}
+
+/* The tree is what the hardware is: nothing is made, renamed or removed. */
+static void fs_deny_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
+			  mode_t mode, dev_t rdev)
+{
+	(void)parent;
+	(void)name;
+	(void)mode;
+	(void)rdev;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
+			  mode_t mode)
+{
+	(void)parent;
+	(void)name;
+	(void)mode;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_create(fuse_req_t req, fuse_ino_t parent, const char *name,
+			   mode_t mode, struct fuse_file_info *fi)
+{
+	(void)parent;
+	(void)name;
+	(void)mode;
+	(void)fi;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_symlink(fuse_req_t req, const char *target,
+			    fuse_ino_t parent, const char *name)
+{
+	(void)target;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_remove(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
+			   fuse_ino_t newparent, const char *newname,
+			   unsigned int flags)
+{
+	(void)parent;
+	(void)name;
+	(void)newparent;
+	(void)newname;
+	(void)flags;
+	fuse_reply_err(req, EPERM);
+}
+
+static void fs_deny_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
+			 const char *newname)
+{
+	(void)ino;
+	(void)newparent;
+	(void)newname;
+	fuse_reply_err(req, EPERM);
+}
+
+const struct fuse_lowlevel_ops fs_ops = {
+	.init = fs_init,
+	.lookup = fs_lookup,
+	.getattr = fs_getattr,
+	.setattr = fs_setattr,
+	.readlink = fs_readlink,
+	.readdir = fs_readdir,
+	.statfs = fs_statfs,
+	.open = fs_open,
+	.release = fs_release,
+	.read = fs_read,
+	.write = fs_write,
+	.flush = fs_flush,
+	.fsync = fs_fsync,
+	.fsyncdir = fs_fsyncdir,
+	.fallocate = fs_fallocate,
+	.copy_file_range = fs_copy_file_range,
+	.lseek = fs_lseek,
+	.poll = fs_poll,
+	.mknod = fs_deny_mknod,
+	.mkdir = fs_deny_mkdir,
+	.create = fs_deny_create,
+	.symlink = fs_deny_symlink,
+	.unlink = fs_deny_remove,
+	.rmdir = fs_deny_remove,
+	.rename = fs_deny_rename,
+	.link = fs_deny_link,
+};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vram and resmem: decode, clamp, submit, one reply.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <linux/falloc.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "fuse/fs.h"
+
+uint64_t fs_vram_len(const struct fs *fs, const struct node *n)
+{
+	const struct backend_die *d = &fs->be.dies[n->die];
+
+	return n->kind == NODE_RESMEM ? d->len - d->vram_bytes : d->vram_bytes;
+}
+
+static void reply_err(struct fs_call *call, ssize_t result)
+{
+	log_debug("die=%u op %d: errno %zd", call->io.die, call->io.op, -result);
+	fuse_reply_err(call->req, (int)-result);
+}
+
+static void reply_read(struct fs_call *call, ssize_t result, const void *data)
+{
+	if (result < 0)
+		reply_err(call, result);
+	else
+		fuse_reply_buf(call->req, data, (size_t)result);
+}
+
+static void reply_count(struct fs_call *call, ssize_t result, const void *data)
+{
+	(void)data;
+	if (result < 0)
+		reply_err(call, result);
+	else
+		fuse_reply_write(call->req, (size_t)result);
+}
+
+static void reply_plain(struct fs_call *call, ssize_t result, const void *data)
+{
+	(void)data;
+	if (result < 0)
+		reply_err(call, result);
+	else
+		fuse_reply_err(call->req, 0);
+}
+
+static struct fs_call *new_call(fuse_req_t req, enum io_op op, struct fs_file *f)
+{
+	struct fs_call *call = fs_call_new(req, op, &f->io);
+
+	if (!call)
+		fuse_reply_err(req, ENOMEM);
+	return call;
+}
+
+/* Nothing of a die that was reset since, not even its end. */
+static bool refuse_stale(fuse_req_t req, const struct fs_file *f)
+{
+	struct fs *fs = fuse_req_userdata(req);
+
+	if (!io_is_stale(&fs->io, &f->io))
+		return false;
+	fuse_reply_err(req, ESTALE);
+	return true;
+}
+
+void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
+{
+	uint64_t at = (uint64_t)off;
+	struct fs_call *call;
+
+	if (refuse_stale(req, f))
+		return;
+	if (off < 0 || at >= f->io.len || !size) {
+		fuse_reply_buf(req, NULL, 0);
+		return;
+	}
+	call = new_call(req, IO_READ, f);
+	if (!call)
+		return;
+	call->io.off = at;
+	call->io.len = min_u64(f->io.len - at, min_u64(size, IO_MAX_LEN));
+	call->reply = reply_read;
+	fs_call_submit(call);
+}
+
+void fs_vram_write(fuse_req_t req, struct fs_file *f, const char *buf,
+		   size_t size, off_t off)
+{
+	uint64_t at = (uint64_t)off;
+	struct fs_call *call;
+
+	if (refuse_stale(req, f))
+		return;
+	if (off < 0 || at >= f->io.len) {
+		fuse_reply_err(req, ENOSPC);
+		return;
+	}
+	call = new_call(req, IO_WRITE, f);
+	if (!call)
+		return;
+	call->io.off = at;
+	call->io.len = min_u64(f->io.len - at, min_u64(size, IO_MAX_LEN));
+	call->io.data = buf;
+	call->ino = f->node->ino;
+	call->reply = reply_count;
+	fs_call_submit(call);
+}
+
+void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
+		       off_t len)
+{
+	const int keep = FALLOC_FL_KEEP_SIZE;
+	uint64_t end = (uint64_t)off + (uint64_t)len;
+	bool beyond = end > f->io.len;
+	struct fs_call *call;
+
+	if (refuse_stale(req, f))
+		return;
+	switch (mode) {
+	case 0:
+	case FALLOC_FL_KEEP_SIZE:
+		/* all of the memory is there already */
+		fuse_reply_err(req, !beyond ? 0 : mode ? ENOSPC : EFBIG);
+		return;
+	case FALLOC_FL_ZERO_RANGE:
+	case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE:
+		if (beyond) {
+			fuse_reply_err(req, EFBIG);
+			return;
+		}
+		break;
+	case FALLOC_FL_PUNCH_HOLE | keep:
+		end = MIN(end, f->io.len);
+		if ((uint64_t)off >= end) {
+			fuse_reply_err(req, 0);
+			return;
+		}
+		break;
+	default:
+		fuse_reply_err(req, EOPNOTSUPP);
+		return;
+	}
+	call = new_call(req, IO_ZERO, f);
+	if (!call)
+		return;
+	call->io.off = (uint64_t)off;
+	call->io.len = end - (uint64_t)off;
+	call->ino = f->node->ino;
+	call->reply = reply_plain;
+	fs_call_arm(call);
+	fs_call_submit(call);
+}
+
+void fs_vram_copy(fuse_req_t req, struct fs_file *in, off_t off_in,
+		  struct fs_file *out, off_t off_out, size_t len)
+{
+	uint64_t from = (uint64_t)off_in, to = (uint64_t)off_out;
+	struct fs_call *call;
+
+	if (refuse_stale(req, in) || refuse_stale(req, out))
+		return;
+	if (off_in < 0 || from >= in->io.len || !len) {
+		fuse_reply_write(req, 0);
+		return;
+	}
+	if (off_out < 0 || to >= out->io.len) {
+		fuse_reply_err(req, ENOSPC);
+		return;
+	}
+	call = new_call(req, IO_COPY, in);
+	if (!call)
+		return;
+	call->io.off = from;
+	call->io.len = min_u64(min_u64(len, in->io.len - from), out->io.len - to);
+	call->io.dst = &out->io;
+	call->io.dst_off = to;
+	call->io.req.nowait = in->io.nowait || out->io.nowait;
+	/* The kernel locks the destination until we answer: whoever holds its
+	 * die could not write to it while the copy waits for that hold. After
+	 * EXDEV the kernel copies by reading and writing, without the lock. */
+	call->io.req.gives_way = !call->io.req.nowait;
+	call->ino = out->node->ino;
+	call->reply = reply_count;
+	fs_call_arm(call);
+	fs_call_submit(call);
+}
+
+static void reply_sync(struct fs_call *call, ssize_t result, const void *data)
+{
+	if (result < 0 && result != -ESTALE)
+		call->io.file->wrote = true;
+	reply_plain(call, result, data);
+}
+
+/* A reset takes what was written with it: close has nothing to wait for. */
+static void reply_close(struct fs_call *call, ssize_t result, const void *data)
+{
+	reply_sync(call, result == -ESTALE ? 0 : result, data);
+}
+
+void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	struct fs_call *call;
+	struct bs_info info;
+	int err = 0;
+
+	/* events that nobody ordered may not have been seen yet */
+	if (backend_info(&fs->be, f->io.die, &info))
+		info.alive = 0;
+	if (!is_close && io_is_stale(&fs->io, &f->io))
+		err = ESTALE;
+	else if (!info.alive && (is_close ? f->io.wrote : f->io.has_written))
+		err = EIO;
+	if (err || !io_take_written(&fs->io, &f->io, is_close)) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	call = new_call(req, IO_SYNC, f);
+	if (!call)
+		return;
+	call->io.is_close = is_close;
+	call->reply = is_close ? reply_close : reply_sync;
+	fs_call_submit(call);
+}
