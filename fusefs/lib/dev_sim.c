@@ -5,18 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dev_sim.h"
-
-/* The slot and the dies of SPEC.md, sections 1 and 3. */
-#define BAR0_ADDR     0xF3000000ULL
-#define BAR0_SIZE     (16 * MIB)
-#define BAR1_ADDR     0xC00000000ULL
-#define BAR3_ADDR     0xF4000000ULL
-#define BAR3_SIZE     (32 * MIB)
-#define PCI_VENDOR    0x10de
-#define PCI_DEVICE    0x102d
-#define PCI_SUBVENDOR 0x10de
-#define PCI_SUBDEVICE 0x106c
+#include "lib/dev_sim_ctl.h"
+#include "lib/dev_sim_mem.h"
+#include "lib/dev_sim_opt.h"
+#include "lib/dev_sim_slot.h"
+#include "lib/dev_sim_sock.h"
+#include "lib/dev_sim_tell.h"
+#include "lib/dev_sim_turn.h"
 
 static struct sim *to_sim(struct bs_dev *dev)
 {
@@ -52,8 +47,7 @@ static int sim_acquire(struct bs_dev *dev, int die, unsigned int flags,
 
 	if (ret)
 		return ret;
-	bar1->addr = BAR1_ADDR;
-	bar1->size = bs_pow2_ceil(s->vram_bytes);
+	sim_tell_bar1(s, bar1);
 	return 0;
 }
 
@@ -86,57 +80,11 @@ static int sim_check(struct bs_dev *dev, int die, struct bs_health *health)
 	return 0;
 }
 
-static int die_state_locked(struct sim *s, const struct sim_die *die)
-	REQUIRES(s->lock)
-{
-	if (die->dead)
-		return BS_STATE_DEAD;
-	if (s->active != die->id)
-		return BS_STATE_IDLE;
-	return die->no_vram ? BS_STATE_NO_VRAM : BS_STATE_ACTIVE;
-}
-
 static int sim_info(struct bs_dev *dev, int id, struct bs_info *info)
 {
 	struct sim *s = to_sim(dev);
-	const struct sim_die *die = &s->die[id];
 
-	memcpy(info->bdf, die->bdf, sizeof(info->bdf));
-	info->vendor = PCI_VENDOR;
-	info->device = PCI_DEVICE;
-	info->subvendor = PCI_SUBVENDOR;
-	info->subdevice = PCI_SUBDEVICE;
-	info->bar0_addr = BAR0_ADDR;
-	info->bar0_size = BAR0_SIZE;
-	info->bar1_addr = BAR1_ADDR;
-	/* one BAR over all of it, as the die has */
-	info->bar1_size = bs_pow2_ceil(s->vram_bytes);
-	info->bar3_addr = BAR3_ADDR;
-	info->bar3_size = BAR3_SIZE;
-	info->vram_bytes = s->region.usemem_len;
-	info->resmem_bytes = s->region.resmem_len;
-
-	sim_take(s);
-	info->state = die_state_locked(s, die);
-	info->bar1_mode = die->bar1_mode;
-	info->alive = !die->dead;
-	if (s->active == id && s->lease_pid) {
-		info->leased = 1;
-		info->leased_here = s->leased_here;
-		info->holder_pid = s->lease_pid;
-		memcpy(info->holder_comm, s->lease_comm,
-		       sizeof(info->holder_comm));
-	}
-	info->waiters = s->waiters;
-	memcpy(info->driver, die->driver, sizeof(info->driver));
-	info->generation = die->generation;
-	info->resets = die->resets;
-	info->acquires = die->acquires;
-	info->swaps_in = die->swaps_in;
-	info->swaps_out = die->swaps_out;
-	info->last_swap_ns = die->last_swap_ns;
-	memcpy(info->last_error, die->last_error, sizeof(info->last_error));
-	sim_drop(s);
+	sim_tell_info(s, &s->die[id], info);
 	return 0;
 }
 
@@ -146,7 +94,7 @@ static int sim_map(struct bs_dev *dev, int id, void **addr, size_t *len)
 	int state;
 
 	sim_take(s);
-	state = die_state_locked(s, &s->die[id]);
+	state = sim_state_locked(s, &s->die[id]);
 	sim_drop(s);
 	/* as the module's mmap: BAR1 does not show its memory */
 	if (state == BS_STATE_NO_VRAM)
@@ -165,7 +113,7 @@ static int sim_zero(struct bs_dev *dev, int id, uint64_t off, uint64_t len)
 
 	sim_take(s);
 	is_in = s->active == id;
-	state = die_state_locked(s, die);
+	state = sim_state_locked(s, die);
 	sim_drop(s);
 	if (!is_in)
 		return -ENXIO;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Orders to the simulator: "dead 3". See bs_sim_order(). */
+#include "lib/dev_sim_ctl.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#include "lib/dev_sim.h"
+#include "lib/dev_sim_mem.h"
+#include "lib/dev_sim_opt.h"
+#include "lib/dev_sim_slot.h"
+#include "lib/dev_sim_tell.h"
+#include "lib/dev_sim_turn.h"
 
 #define ORDER_MAX 128 /* bytes of an order, its NUL included */
 #define WORDS_MAX 4

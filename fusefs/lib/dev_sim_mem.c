@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory of simulated dies: sparse files and the ranges that show them. */
+#include "lib/dev_sim_mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -9,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/dev_sim.h"
+#include "lib/dev_sim_opt.h"
 
 /* include/uapi/linux/mman.h, Linux 5.7; glibc has it from 2.32 */
 #ifndef MREMAP_DONTUNMAP

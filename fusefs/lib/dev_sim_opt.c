@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options of the simulator: "dies=6,vram=12G,...". Pure. */
+#include "lib/dev_sim_opt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dev_sim.h"
+#include "base/util.h"
+#include "lib/dev.h"
 
 /* 1 TiB: the module's mmap offsets leave that much to a die */
 #define VRAM_MAX ((uint64_t)1 << 40)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Control socket of the simulator: a line in, a line out; one thread. */
+#include "lib/dev_sim_sock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,9 +11,10 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/dev_sim.h"
+#include "lib/dev_sim_ctl.h"
 
 #define CLIENTS_MAX 8
 #define LINE_BYTES  256 /* more than any order takes */

@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/dev_sim.h"
+#include "base/util.h"
+#include "lib/dev_sim_opt.h"
 #include "suites.h"
 
 static struct sim_conf conf;
