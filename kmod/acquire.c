@@ -2,10 +2,20 @@
 /*
  * ACQUIRE: from whoever is in to the die that is asked for.
  */
+#include "acquire.h"
+
 #include <linux/capability.h>
 #include <linux/ktime.h>
 
-#include "bs.h"
+#include "chain.h"
+#include "die.h"
+#include "discover.h"
+#include "hw.h"
+#include "info.h"
+#include "regs.h"
+#include "reset.h"
+#include "slot.h"
+#include "turn.h"
 
 #define ACQUIRE_FLAGS                                                  \
 	(BS_ACQUIRE_FORCE_SBR | BS_ACQUIRE_LEASE | BS_ACQUIRE_NOWAIT | \

@@ -2,10 +2,12 @@
 /*
  * The only writer of PCI config space: writes, reads back, reports.
  */
+#include "cfg.h"
+
 #include <linux/moduleparam.h>
 #include <linux/pci_regs.h>
 
-#include "bs.h"
+#include "info.h"
 
 #define BAR_REG(i) (PCI_BASE_ADDRESS_0 + 4 * (i))
 #define ROM_MASK   (PCI_ROM_ADDRESS_MASK | PCI_ROM_ADDRESS_ENABLE)

@@ -2,42 +2,19 @@
 /*
  * One chain: claim and program top-down, disable and release bottom-up.
  */
+#include "chain.h"
+
 #include <linux/io.h>
 #include <linux/ioport.h>
 #include <linux/ratelimit.h>
 
-#include "bs.h"
-
-static const struct bs_window closed = BS_WINDOW_CLOSED;
-
-bool bs_die_answers(struct bs_die *die)
-{
-	bool alive = bs_cfg_read(&die->dev, PCI_VENDOR_ID) != ~0u;
-
-	/* Back from the dead: whatever it has now is not what we left. */
-	if (bs_info_alive(die, alive) && alive)
-		die->is_sized = false;
-	return alive;
-}
-
-int bs_die_decode_off(const struct bs_cfg *c)
-{
-	u16 off = PCI_COMMAND_MEMORY | PCI_COMMAND_IO;
-
-	/* Work that goes on while the die is out completes by DMA. */
-	if (!c->die->has_driver)
-		off |= PCI_COMMAND_MASTER;
-	return bs_cfg_command(c, off, 0);
-}
-
-int bs_die_settle(struct bs_die *die)
-{
-	const struct bs_cfg c = { .die = die };
-	int ret;
-
-	ret = bs_cfg_command(&c, 0xffff, 0);
-	return ret ?: bs_cfg_zero_bars(&c);
-}
+#include "cfg.h"
+#include "claim.h"
+#include "die.h"
+#include "info.h"
+#include "regs.h"
+#include "restore.h"
+#include "room.h"
 
 /* Without it PTEs and ioremap silently become uncached. */
 static void reserve_memtype(struct bs_die *die)
@@ -57,22 +34,6 @@ static void free_memtype(struct bs_slot *slot)
 	if (slot->wc_size)
 		arch_io_free_memtype_wc(slot->geom.bar1, slot->wc_size);
 	slot->wc_size = 0;
-}
-
-void bs_bridge_close(const struct bs_cfg *c, struct bs_bridge *br, int *ret)
-{
-	int err;
-
-	if (br->dev.is_gone || !br->dev.is_kept) {
-		br->is_open = false;
-		return;
-	}
-	err = bs_cfg_window(c, br, &closed);
-	*ret = *ret ?: err;
-	if (c->is_dry)
-		return;
-	/* A port that answers nothing forwards nothing. */
-	br->is_open = err && bs_cfg_read(&br->dev, PCI_VENDOR_ID) != ~0u;
 }
 
 static bool is_64bit(struct bs_die *die, int bar)
@@ -286,16 +247,6 @@ bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change)
 			BS_BAR_MASK, change) &&
 	       (!is_64bit(die, 1) || reads_as(die, PCI_BASE_ADDRESS_2,
 					      upper_32_bits(bar1), ~0u, change));
-}
-
-bool bs_die_was_reset(struct bs_die *die)
-{
-	struct bs_dev *dev = &die->dev;
-
-	return !(bs_cfg_read(dev, PCI_COMMAND) & PCI_COMMAND_MEMORY) &&
-	       !(bs_cfg_read(dev, PCI_BASE_ADDRESS_0) & BS_BAR_MASK) &&
-	       !(bs_cfg_read(dev, PCI_BASE_ADDRESS_1) & BS_BAR_MASK) &&
-	       !bs_cfg_read(dev, PCI_BASE_ADDRESS_2);
 }
 
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)

@@ -3,6 +3,8 @@
  * /dev/bar_swap: ioctl numbers to calls, and nothing else. User memory is
  * touched here only, with no lock held.
  */
+#include "chardev.h"
+
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -11,7 +13,11 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "bs.h"
+#include "acquire.h"
+#include "info.h"
+#include "mmap.h"
+#include "slot.h"
+#include "turn.h"
 
 static struct bs_slot *the_slot;
 

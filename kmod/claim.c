@@ -3,9 +3,14 @@
  * Claims of the slot in the iomem tree: the active chain's structs. No
  * register is touched here.
  */
+#include "claim.h"
+
 #include <linux/ioport.h>
 
-#include "bs.h"
+#include "die.h"
+#include "info.h"
+#include "restore.h"
+#include "room.h"
 
 static int claim(struct bs_die *die, struct bs_dev *dev, int i, u64 start,
 		 u64 size, unsigned long flags)

@@ -5,12 +5,14 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "discover.h"
+
 #include <linux/ioport.h>
 #include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "bs.h"
+#include "info.h"
 
 static int compare_address(const void *a, const void *b)
 {

@@ -4,11 +4,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "hw.h"
+
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
-
-#include "bs.h"
 
 /* A reset through sysfs of a die that never returns holds its lock 70 s. */
 #define HW_LOCK_MS  75000

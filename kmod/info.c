@@ -5,13 +5,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "info.h"
+
 #include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/string.h>
 #include <linux/time.h>
-
-#include "bs.h"
 
 void bs_info_event_locked(struct bs_slot *slot)
 {

@@ -12,6 +12,17 @@
 #include <linux/slab.h>
 
 #include "bs.h"
+#include "chardev.h"
+#include "discover.h"
+#include "hw.h"
+#include "mmap.h"
+#include "notify.h"
+#include "quiesce.h"
+#include "regs.h"
+#include "reset.h"
+#include "restore.h"
+#include "room.h"
+#include "slot.h"
 
 static unsigned long long bar0 = 0xF3000000;
 module_param(bar0, ullong, 0444);

@@ -3,13 +3,13 @@
  * User mappings: pages come at the first touch, and only of the die that is in
  * the slot. Everything else gets SIGBUS.
  */
+#include "mmap.h"
+
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pseudo_fs.h>
-
-#include "bs.h"
 
 #define DIE_PGSHIFT (BS_MMAP_DIE_SHIFT - PAGE_SHIFT)
 #define DIE_PGMASK  ((1UL << DIE_PGSHIFT) - 1)

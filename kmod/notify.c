@@ -8,11 +8,19 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "notify.h"
+
 #include <linux/module.h>
 #include <linux/reboot.h>
 #include <linux/suspend.h>
 
-#include "bs.h"
+#include "cfg.h"
+#include "die.h"
+#include "info.h"
+#include "regs.h"
+#include "restore.h"
+#include "slot.h"
+#include "turn.h"
 
 static struct bs_die *find_die(struct bs_slot *slot, struct pci_dev *pdev)
 {

@@ -3,51 +3,11 @@
  * First contact: a die's decode off, its BARs sized and 0, its ports closed;
  * and whether it fits the slot.
  */
-#include "bs.h"
+#include "quiesce.h"
 
-/* BARs that the slot has room for; every other stays 0. */
-const int bs_slot_bars[BS_SLOT_BARS] = { 0, 1, 3 };
-
-u64 bs_slot_bar_addr(const struct bs_slot *slot, int bar)
-{
-	const struct bs_slot_geom *g = &slot->geom;
-
-	return bar == 0 ? g->bar0 : bar == 1 ? g->bar1 : g->bar3;
-}
-
-u64 bs_slot_bar_size(const struct bs_slot *slot, int bar)
-{
-	const struct bs_slot_geom *g = &slot->geom;
-
-	return bar == 0 ? g->bar0_size : bar == 1 ? g->bar1_size : g->bar3_size;
-}
-
-const char *bs_die_misfit(struct bs_die *die)
-{
-	struct bs_slot *slot = die->slot;
-	int i;
-
-	for (i = 0; i < BS_SLOT_BARS; i++) {
-		int bar = bs_slot_bars[i];
-		u64 size = die->bar_size[bar];
-		u64 addr = bs_slot_bar_addr(slot, bar);
-		u8 type = die->bar_type[bar] & BS_BAR_TYPE;
-
-		if (!size && bar != 3)
-			return "BAR0 or BAR1 is missing";
-		if (size > bs_slot_bar_size(slot, bar))
-			return "a BAR is larger than its place in the slot";
-		if (size && addr + size - 1 > U32_MAX && type != BS_BAR_64BIT)
-			return "a BAR cannot hold its address in the slot";
-	}
-	if (die->bar_size[0] <= BS_REG_BAR1)
-		return "BAR0 is smaller than the registers that are read";
-	if (!(die->bar_type[1] & PCI_BASE_ADDRESS_MEM_PREFETCH))
-		return "BAR1 is not prefetchable";
-	if (die->bar_size[1] < bs_mapped_len(slot))
-		return "BAR1 is smaller than the memory";
-	return NULL;
-}
+#include "cfg.h"
+#include "die.h"
+#include "info.h"
 
 static void quiesce(struct bs_die *die)
 {

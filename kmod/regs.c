@@ -2,9 +2,11 @@
 /*
  * What the registers of the die that is in say.
  */
+#include "regs.h"
+
 #include <linux/io.h>
 
-#include "bs.h"
+#include "info.h"
 
 /* Any word that is neither 0 nor all-ones and differs from its neighbours. */
 #define TEST_PATTERN 0xa5c35a3cu

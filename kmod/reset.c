@@ -3,10 +3,16 @@
  * Bus resets, in a work item: one may take 75 s for a die that never returns,
  * and its caller must be able to leave.
  */
+#include "reset.h"
+
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
-#include "bs.h"
+#include "die.h"
+#include "hw.h"
+#include "info.h"
+#include "slot.h"
+#include "turn.h"
 
 #define AGAIN_MS      1000 /* somebody has a lock that pci_reset_bus() tries */
 #define AGAIN_STEP_MS 20

@@ -2,10 +2,14 @@
 /*
  * How we found everything, and how it gets back there.
  */
+#include "restore.h"
+
 #include <linux/ioport.h>
 #include <linux/pm_runtime.h>
 
-#include "bs.h"
+#include "cfg.h"
+#include "die.h"
+#include "discover.h"
 
 static void snapshot(struct bs_dev *dev)
 {

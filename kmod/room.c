@@ -5,9 +5,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "room.h"
+
 #include <linux/ioport.h>
 
-#include "bs.h"
+#include "discover.h"
 
 /* The host bridge window a claim of this range would find. */
 static struct resource *find_window(struct pci_bus *root, struct bs_range r,

@@ -2,10 +2,18 @@
 /*
  * The slot: one die in it, or none.
  */
+#include "slot.h"
+
 #include <linux/delay.h>
 #include <linux/mm.h>
 
-#include "bs.h"
+#include "chain.h"
+#include "hw.h"
+#include "info.h"
+#include "regs.h"
+#include "restore.h"
+#include "room.h"
+#include "turn.h"
 
 void bs_slot_init(struct bs_slot *slot)
 {

@@ -6,10 +6,12 @@
  * reset that goes on after its caller was interrupted must keep everybody
  * else out until it is over.
  */
+#include "turn.h"
+
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 
-#include "bs.h"
+#include "info.h"
 
 struct waiter {
 	struct list_head node; /* slot->waiters; empty once granted */

@@ -43,6 +43,16 @@ else
 	fail=1
 fi
 
+rel=$(cat "${K80_CACHE:-$HOME/.cache/k80fs-vm}/kernel-6.1/release")
+if said=$(python3 "$vm/circles.py" "$build/kmod-$rel"); then
+	echo "ok no two files of the module need each other"
+	pass=$((pass + 1))
+else
+	printf '%s\n' "$said" | sed 's/^/# /'
+	echo "not ok no two files of the module need each other"
+	fail=$((fail + 1))
+fi
+
 # start NAME KERNEL JOB...: a runner in the background
 start()
 {

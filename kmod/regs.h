@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The registers of the die that is in.
+ */
+#ifndef _BS_REGS_H
+#define _BS_REGS_H
+
+#include "bs.h"
+
+/* GPU registers, offsets into BAR0. Source: envytools, nouveau. */
+#define BS_REG_BOOT   0x000000 /* chip id */
+#define BS_REG_PRAMIN 0x001700 /* VRAM address >> 16 of the window below */
+#define BS_REG_BAR1   0x001704 /* bit 31: BAR1 through the GPU's MMU */
+#define BS_BAR1_VM    BIT(31)
+#define BS_PRAMIN     0x700000 /* 1 MiB of VRAM */
+#define BS_PRAMIN_END 0x800000
+
+/**
+ * bs_regs_probe() - ask the die that is in who it is
+ *
+ * Reads the chip id and BAR1's mode and, without a driver, compares one word
+ * of VRAM through PRAMIN and through BAR1. Sets is_mappable, is_virtual.
+ *
+ * Context: map_lock for write, die decoding.
+ * Return: 0; -EIO it reads all-ones.
+ */
+int bs_regs_probe(struct bs_die *die);
+
+/* One register read: pushes posted writes; false if all-ones. */
+bool bs_regs_answer(struct bs_slot *slot);
+
+#endif /* _BS_REGS_H */
