@@ -85,11 +85,12 @@ static void set_caps(struct config *cfg)
 	set32(cfg, HDA_CTRL, 0, 0xffffffff);
 }
 
-void config_power_on(struct config *cfg)
+void config_power_on(struct config *cfg, uint32_t id)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	set_header(cfg);
 	set_caps(cfg);
+	set32(cfg, GK_CONFIG_ID, id, 0);
 }
 
 void config_write(struct config *cfg, uint64_t off, const void *buf, uint32_t n)

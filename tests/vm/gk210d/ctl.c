@@ -31,6 +31,8 @@ static void do_heal(struct order *o)
 {
 	memset(&o->die->faults, 0, sizeof(o->die->faults));
 	o->die->back_at_ms = 0;
+	if (o->die->is_untrained)
+		die_train(o->die);
 	regs_set_virtual(o->die, false);
 }
 
@@ -81,6 +83,12 @@ static void do_forget(struct order *o)
 	o->die->faults.forget = true;
 }
 
+static void do_cold(struct order *o)
+{
+	o->die->faults.cold = true;
+	die_untrain(o->die);
+}
+
 static void do_peek(struct order *o)
 {
 	uint8_t buf[PEEK_MAX];
@@ -111,9 +119,11 @@ static void do_poke(struct order *o)
 
 static void do_stat(struct order *o)
 {
-	snprintf(o->reply, o->size, "ok resets %llu writes %llu gone %d",
+	snprintf(o->reply, o->size,
+		 "ok resets %llu writes %llu gone %d cold %d trainings %llu",
 		 (unsigned long long)o->die->resets,
-		 (unsigned long long)o->die->config_writes, die_gone(o->die));
+		 (unsigned long long)o->die->config_writes, die_gone(o->die),
+		 o->die->is_untrained, (unsigned long long)o->die->trainings);
 }
 
 static void do_regs(struct order *o)
@@ -136,8 +146,9 @@ static const struct {
 	{ "late", do_late },       { "slow", do_slow },
 	{ "virtual", do_virtual }, { "physical", do_physical },
 	{ "uninit", do_uninit },   { "forget", do_forget },
-	{ "peek", do_peek },       { "poke", do_poke },
-	{ "stat", do_stat },       { "regs", do_regs },
+	{ "cold", do_cold },       { "peek", do_peek },
+	{ "poke", do_poke },       { "stat", do_stat },
+	{ "regs", do_regs },
 };
 
 static void die_order(struct order *o, const char *word)

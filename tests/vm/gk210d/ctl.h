@@ -11,9 +11,10 @@
  *	N virtual | physical   mode of BAR1 (BAR0+0x1704)
  *	N uninit               PRAMIN does not show what BAR1 shows
  *	N forget               a bus reset clears VRAM
+ *	N cold                 memory untrained, now and after each bus reset
  *	N peek OFF LEN         VRAM bytes (hex offset), as hex, at most 64
  *	N poke OFF HEXBYTES    write VRAM
- *	N stat                 "resets R writes W gone G"
+ *	N stat                 "resets R writes W gone G cold C trainings T"
  *	N regs                 COMMAND and BARs as the die has them
  *	bg strays              "READS WRITES" that no die claimed
  *	log TEXT               put TEXT into the log

@@ -14,12 +14,50 @@
 
 #include "log.h"
 
+#define COLD_BYTES (1u << 20) /* of each end that shows the word in BAR1 */
+
 static int64_t clock_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void memory_drop(struct die *die)
+{
+	/* a hole reads as zeroes, in the client's mapping too */
+	if (fallocate(die->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      0, DIE_BAR1_BYTES))
+		log_line("%s: VRAM not cleared: %s", die->name, strerror(errno));
+}
+
+static void memory_spoil(struct die *die, uint64_t off)
+{
+	static uint32_t block[COLD_BYTES / sizeof(uint32_t)];
+	size_t i;
+
+	for (i = 0; i < sizeof(block) / sizeof(*block); i++)
+		block[i] = GK_COLD_WORD;
+	if (pwrite(die->vram_fd, block, sizeof(block), off) != sizeof(block))
+		log_line("%s: VRAM not spoilt: %s", die->name, strerror(errno));
+}
+
+void die_untrain(struct die *die)
+{
+	log_line("%s: memory untrained", die->name);
+	die->is_untrained = true;
+	die->train_step = 0;
+	memory_drop(die);
+	memory_spoil(die, 0);
+	memory_spoil(die, DIE_VRAM_BYTES - COLD_BYTES);
+}
+
+void die_train(struct die *die)
+{
+	log_line("%s: memory trained", die->name);
+	die->is_untrained = false;
+	memory_drop(die);
 }
 
 bool die_gone(struct die *die)
@@ -105,17 +143,16 @@ static void die_reset(struct vfu_dev *dev)
 	pthread_mutex_lock(&die->lock);
 	die->resets++;
 	log_line("%s: RESET #%llu", die->name, (unsigned long long)die->resets);
-	config_power_on(&die->cfg);
+	config_power_on(&die->cfg, die->id);
 	regs_power_on(die);
 	if (die->faults.stuck_reset)
 		die->faults.gone = true;
 	if (die->faults.late_ms)
 		die->back_at_ms = clock_ms() + die->faults.late_ms;
-	/* a hole reads as zeroes, in the client's mapping too */
-	if (die->faults.forget &&
-	    fallocate(die->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		      0, DIE_BAR1_BYTES))
-		log_line("%s: VRAM not cleared: %s", die->name, strerror(errno));
+	if (die->faults.cold)
+		die_untrain(die);
+	else if (die->faults.forget)
+		memory_drop(die);
 	pthread_mutex_unlock(&die->lock);
 }
 
@@ -158,6 +195,6 @@ void die_open(struct die *die, unsigned int id, const char *vram)
 	region[3] = (struct vfu_region){ DIE_BAR3_BYTES,
 					 memory_open(NULL, DIE_BAR3_BYTES) };
 	region[VFU_CONFIG] = (struct vfu_region){ DIE_CONFIG_BYTES, -1 };
-	config_power_on(&die->cfg);
+	config_power_on(&die->cfg, die->id);
 	regs_power_on(die);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../guest/mod/gk210.h"
 #include "vfu.h"
 
 #define DIE_CONFIG_BYTES 4096u
@@ -34,8 +35,9 @@ struct config {
 	uint8_t w1c[DIE_CONFIG_BYTES];
 };
 
-/** config_power_on() - as after power-on or a bus reset: nothing assigned */
-void config_power_on(struct config *cfg);
+/** config_power_on() - die @id as after power-on or a bus reset: nothing is
+ * assigned */
+void config_power_on(struct config *cfg, uint32_t id);
 
 /** config_write() - apply a write of @n bytes at @off to the writable bits */
 void config_write(struct config *cfg, uint64_t off, const void *buf, uint32_t n);
@@ -55,6 +57,7 @@ bool config_in_d0(const struct config *cfg);
  * @slow_us:     what each register read takes on top
  * @uninit:      memory controller not set up: PRAMIN does not show VRAM
  * @forget:      a bus reset clears VRAM
+ * @cold:        a bus reset leaves the memory untrained, as on a real card
  */
 struct faults {
 	bool gone;
@@ -66,6 +69,7 @@ struct faults {
 	unsigned int slow_us;
 	bool uninit;
 	bool forget;
+	bool cold;
 };
 
 struct die {
@@ -78,7 +82,10 @@ struct die {
 	uint32_t *bar0; /* the registers, a sparse mapping */
 	struct faults faults;
 	int64_t back_at_ms; /* clock at which a late die answers again */
+	bool is_untrained; /* no memory until a driver trains it */
+	unsigned int train_step; /* how far the driver's sequence has come */
 	uint64_t resets;
+	uint64_t trainings;
 	uint64_t config_writes;
 };
 
@@ -89,6 +96,18 @@ struct die {
  * @vram: file for the memory behind BAR1, made if missing
  */
 void die_open(struct die *die, unsigned int id, const char *vram);
+
+/**
+ * die_untrain() - the memory is not there: every read gives GK_COLD_WORD
+ *
+ * PRAMIN gives it everywhere. BAR1 is mapped into the client, so it gives it
+ * in the first and the last MiB of the memory, and a write there stays until
+ * the training throws everything away. Caller holds die->lock.
+ */
+void die_untrain(struct die *die);
+
+/** die_train() - memory from now on, all zeroes; caller holds die->lock */
+void die_train(struct die *die);
 
 /** die_gone() - reads all-ones just now; caller holds die->lock */
 bool die_gone(struct die *die);

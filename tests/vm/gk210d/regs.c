@@ -9,7 +9,6 @@
 #include "log.h"
 
 #define REG_BOOT_0          0x000000 /* chip id */
-#define REG_DIE             0x000004 /* ours: which die answers */
 #define REG_PRAMIN_BASE     0x001700 /* VRAM address >> 16 */
 #define REG_BAR1_BLOCK      0x001704
 #define BAR1_BLOCK_VIRTUAL  (1u << 31)
@@ -18,6 +17,17 @@
 #define PRAMIN_SHIFT        16
 #define CHIP_ID_GK210       0x0f22d0a1
 #define UNINITIALISED_VALUE 0xba /* of 0xbad0fbxx, as the hardware gives */
+
+static const uint32_t training[] = GK_TRAINING;
+#define TRAINING_STEPS (sizeof(training) / sizeof(*training))
+
+static void fill_word(uint8_t *buf, uint64_t off, uint32_t word, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		buf[i] = (uint8_t)(word >> 8 * ((off + i) % 4));
+}
 
 /*
  * One PRAMIN access through the memory file, which is the very memory that
@@ -29,6 +39,11 @@ static int pramin(struct die *die, uint64_t off, void *rd, const void *wr,
 	uint64_t base = (uint64_t)die->bar0[REG_PRAMIN_BASE / 4];
 	uint64_t addr = (base << PRAMIN_SHIFT) + (off - PRAMIN);
 
+	if (die->is_untrained) {
+		if (rd)
+			fill_word(rd, off, GK_COLD_WORD, n);
+		return 0;
+	}
 	if (die->faults.uninit || addr > DIE_VRAM_BYTES - n) {
 		if (rd)
 			memset(rd, UNINITIALISED_VALUE, n);
@@ -46,7 +61,7 @@ static bool in_pramin(uint64_t off, uint32_t n)
 
 static bool read_only(uint64_t off)
 {
-	return off < REG_DIE + 4;
+	return off < GK_REG_ID + 4;
 }
 
 int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n)
@@ -65,6 +80,19 @@ int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n)
 	return 0;
 }
 
+/* one more write to the training register: a wrong one starts again */
+static void train(struct die *die, uint32_t val)
+{
+	if (!die->is_untrained)
+		return;
+	if (val != training[die->train_step]) {
+		die->train_step = val == training[0];
+	} else if (++die->train_step == TRAINING_STEPS) {
+		die->trainings++;
+		die_train(die);
+	}
+}
+
 int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n)
 {
 	if (die_gone(die) || !config_in_d0(&die->cfg) || read_only(off))
@@ -72,6 +100,8 @@ int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n)
 	if (in_pramin(off, n))
 		return pramin(die, off, NULL, buf, n);
 	memcpy((uint8_t *)die->bar0 + off, buf, n);
+	if (off == GK_REG_TRAIN)
+		train(die, die->bar0[GK_REG_TRAIN / 4]);
 	return 0;
 }
 
@@ -83,7 +113,7 @@ void regs_power_on(struct die *die)
 	if (madvise(die->bar0, DIE_BAR0_BYTES, MADV_DONTNEED))
 		log_die("%s: madvise: %s", die->name, strerror(errno));
 	die->bar0[REG_BOOT_0 / 4] = CHIP_ID_GK210;
-	die->bar0[REG_DIE / 4] = die->id;
+	die->bar0[GK_REG_ID / 4] = die->id;
 	/* an ordered fault outlives a reset, else no test could reset first */
 	regs_set_virtual(die, is_virtual);
 }

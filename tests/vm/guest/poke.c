@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * poke [stray] - swap the dies by hand, without a module, and compare what
- * they hold
+ * poke [stray | cold] - swap the dies by hand, without a module, and compare
+ * what they hold
  *
  * A test of the rig alone: are the dies as firmware left them, is there one
  * slot that each can be put into, does each keep its memory, does nothing
  * answer in between, and does PRAMIN show the same memory. With "stray" only
- * write one register of the vacant slot.
+ * write one register of the vacant slot; with "cold" train the memory of die 1,
+ * which was ordered to be cold.
  */
 #include <err.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "libpci.h"
+#include "mod/gk210.h"
 
 #define SLOT_BAR0   0xf3000000u
 #define SLOT_BAR1   0xc00000000ull
@@ -107,6 +109,44 @@ static void in(const struct chain *c)
 	pci_set(c->die, 4, 2, pci_get(c->die, 4, 2) | 2);
 }
 
+/* PRAMIN at one address of memory */
+static volatile uint32_t *pramin(volatile uint32_t *regs, uint64_t addr)
+{
+	regs[0x1700 / 4] = addr >> 16;
+	return regs + (PRAMIN + (addr & 0xffff)) / 4;
+}
+
+static void expect_cold(volatile uint32_t *regs, volatile uint64_t *first,
+			volatile uint64_t *last)
+{
+	const uint64_t word = (uint64_t)GK_COLD_WORD << 32 | GK_COLD_WORD;
+
+	expect("cold BAR1, first word", 1, *first, word);
+	expect("cold BAR1, last word", 1, *last, word);
+	*pramin(regs, offsets[1]) = 1;
+	expect("cold PRAMIN at 8 GiB", 1, *pramin(regs, offsets[1]),
+	       GK_COLD_WORD);
+	expect("cold PRAMIN at 0", 1, *pramin(regs, 0), GK_COLD_WORD);
+}
+
+static void train(volatile uint32_t *regs, volatile uint64_t *first,
+		  volatile uint64_t *last)
+{
+	static const uint32_t words[] = GK_TRAINING;
+	size_t k;
+
+	in(&chains[1]);
+	expect_cold(regs, first, last);
+	for (k = sizeof(words) / sizeof(*words); k > 0; k--)
+		regs[GK_REG_TRAIN / 4] = words[k - 1];
+	expect_cold(regs, first, last);
+	for (k = 0; k < sizeof(words) / sizeof(*words); k++)
+		regs[GK_REG_TRAIN / 4] = words[k];
+	*pramin(regs, 0) = 0x12345678;
+	expect("trained memory", 1, *first, 0x12345678);
+	out(&chains[1]);
+}
+
 static uint64_t pattern(size_t die, size_t k)
 {
 	return 0xd1e0000000000000ull | (uint64_t)die << 32 | k;
@@ -126,6 +166,10 @@ int main(int argc, char **argv)
 	for (k = 0; k < N_OFFSETS; k++)
 		vram[k] = phys_map(SLOT_BAR1 + (offsets[k] & ~4095ull), 4096) +
 			  (offsets[k] & 4095);
+	if (argc > 1 && !strcmp(argv[1], "cold")) {
+		train(regs, vram[0], vram[2]);
+		return bad != 0;
+	}
 	for (i = 0; i < N_DIES; i++)
 		expect_as_firmware_left_it(i);
 	for (i = 0; i < N_DIES; i++)
@@ -136,7 +180,9 @@ int main(int argc, char **argv)
 		for (i = 0; i < N_DIES; i++) {
 			in(&chains[i]);
 			expect("chip id", i, regs[0], 0x0f22d0a1);
-			expect("die number", i, regs[1], i);
+			expect("die number", i, regs[GK_REG_ID / 4], i);
+			expect("die number in config space", i,
+			       pci_get(chains[i].die, GK_CONFIG_ID, 4), i);
 			for (k = 0; k < N_OFFSETS && !pass; k++)
 				*vram[k] = pattern(i, k);
 			for (k = 0; k < N_OFFSETS; k++)

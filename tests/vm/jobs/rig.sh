@@ -29,6 +29,17 @@ ctl 1 poke 100000 1122334455667788 >/dev/null
 check_is "poke and peek" "$(ctl 1 peek 100000 8)" "ok 1122334455667788"
 check_like "a bad order is refused" "$("$G/rigctl" 9 heal)" '^error'
 check_like "an unknown one too" "$("$G/rigctl" 1 dance)" '^error'
+ctl 1 cold >/dev/null
+check "cold: no memory until it is trained" "$G/poke" cold
+check_like "cold: trained" "$(ctl 1 stat)" 'cold 0 trainings 1$'
+echo 1 >"$SYS/$d/reset"
+check_like "cold: until the next bus reset" "$(ctl 1 stat)" \
+	'cold 1 trainings 1$'
+check_is "cold: the host sees it too" "$(ctl 1 peek 0 4)" "ok 01acd0ba"
+ctl 1 heal >/dev/null
+check_like "healed: it has memory" "$(ctl 1 stat)" 'cold 0 trainings 1$'
+echo 1 >"$SYS/$d/reset"
+check_like "healed: after a reset too" "$(ctl 1 stat)" 'cold 0 trainings 1$'
 insmod "$BUILD/mod-$(uname -r)/rigcfg.ko" bus=4 devfn=0 reg=0x18
 cfg 18 4 c
 check_is "rigcfg swallows a BAR write" "$(cfg 18 4)" 00000000
