@@ -16,7 +16,13 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "compute/compute.h"
+#include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
+#include "fuse/loop.h"
+#include "fuse/ops.h"
+#include "fuse/status.h"
+#include "fuse/uring.h"
 
 #define EXIT_USAGE 2
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * backend/ - the hardware as the daemon sees it: backend.c checks, slot.c
+ * drives a module's or a simulator's slot, cuda.c and the copy engine in
+ * dma*.c a device that its driver owns.
+ * May use: lib, cuda, copy, text and base.
+ * Must not know: whose turn it is, files, requests.
+ *
  * What the daemon needs of the hardware: bind a die, copy, look after it.
  *
  * Every range and state check is in the wrappers here, so that a backend only

@@ -183,16 +183,23 @@ void dma_reader_end(struct dma *d, struct dma_reader *r);
 /** dma_error() - copy the newest error, one line; "" if there was none */
 void dma_error(struct dma *d, char *buf, size_t len);
 
-/* between dma.c, dma_read.c and dma_write.c; _locked: with d->lock held, which
- * they may drop and take again */
-struct dma_buf *dma_overlap_locked(struct dma *d, uint64_t off, uint64_t end,
-				   const struct dma_buf *but);
-void dma_advance_locked(struct dma *d, struct dma_buf *b);
-int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out);
-/* never used again if the context is dead: the engine may still touch it */
+/*
+ * Between the files of the engine. _locked: with d->lock held, which they may
+ * drop and take again.
+ *
+ * dma_buf.c; a buffer that is put back is never used again if the context is
+ * dead: the engine may still touch it
+ */
 void dma_put_locked(struct dma *d, struct dma_buf *b);
 CUresult dma_wait(struct dma *d, struct dma_buf *b);
 int dma_fail_locked(struct dma *d, const char *what, CUresult err);
+int dma_grow_locked(struct dma *d, struct dma_buf **out);
+struct dma_buf *dma_overlap_locked(struct dma *d, uint64_t off, uint64_t end,
+				   const struct dma_buf *but);
 void dma_drop_windows_locked(struct dma *d, uint64_t off, uint64_t end);
+
+/* dma_write.c */
+void dma_advance_locked(struct dma *d, struct dma_buf *b);
+int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out);
 
 #endif /* K80FS_DMA_H */

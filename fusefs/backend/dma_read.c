@@ -78,17 +78,6 @@ void dma_reader_end(struct dma *d, struct dma_reader *r)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void dma_drop_windows_locked(struct dma *d, uint64_t off, uint64_t end)
-{
-	for (struct dma_reader *r = d->readers; r; r = r->next)
-		for (unsigned int i = 0; i < DMA_WINDOWS; i++) {
-			struct dma_buf *w = r->windows[i];
-
-			if (w && w->off < end && off < w->end)
-				w->stale = true;
-		}
-}
-
 static struct dma_buf *window_locked(struct dma_reader *r, uint64_t off,
 				     uint64_t end)
 {

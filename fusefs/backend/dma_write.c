@@ -150,6 +150,36 @@ void dma_advance_locked(struct dma *d, struct dma_buf *b)
 		pthread_cond_wait(&d->moved, &d->lock);
 }
 
+/* The oldest write that can be moved on, or any if others work on all. */
+static struct dma_buf *oldest_locked(struct dma *d)
+{
+	for (struct dma_buf *b = d->writes; b; b = b->next)
+		if (b->state != DMA_BUSY)
+			return b;
+	return d->writes;
+}
+
+/* Without @may_wait: -EAGAIN instead of waiting for one to come back. */
+int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out)
+{
+	while (!d->free) {
+		/* what a dead context was given never comes back */
+		if (d->is_dead)
+			return -EIO;
+		if (d->n_bufs < DMA_MAX_BUFS)
+			return dma_grow_locked(d, out);
+		if (!may_wait)
+			return -EAGAIN;
+		if (d->writes)
+			dma_advance_locked(d, oldest_locked(d));
+		else
+			pthread_cond_wait(&d->moved, &d->lock);
+	}
+	*out = d->free;
+	d->free = d->free->next;
+	return 0;
+}
+
 /* A buffer that gathers, and that [@off, @end) continues or lies in. */
 static struct dma_buf *gathering_locked(struct dma *d, uint64_t off, uint64_t end)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * base/ - what every file may use: util.h and the log.
+ * May use: the C library.
+ * Must not know: dies, files, anything of this project.
+ *
  * Small things every file may use: sizes, time, cleanup and lock annotations.
  */
 #ifndef K80FS_UTIL_H

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * compute/ - dieN/compute: its commands, their queue, their log.
+ * May use: sched for the slot, owner for contexts and launches, text, base.
+ * Must not know: FUSE; the engine, which moves memory beside it.
+ * compute.c runs requests, a thread a die; ctl.c has the commands' grammar.
+ * Both are tested without a mount.
+ *
  * Compute as files, without FUSE: a thread for each die runs its requests.
  *
  * What must wait for a kernel waits in the die's queue, at the cost of nobody

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * copy/ - moving bytes to and from a mapping that is slow, and that may be
+ * taken away: copy.c chooses, words.c and x86.c move, guard.c survives SIGBUS.
+ * May use: base.
+ * Must not know: whose mapping it is.
+ *
  * The copy engine: bytes between a die's mapping and ordinary memory.
  *
  * A load from write-combined memory is one bus read of its own width, so plain
@@ -80,15 +85,15 @@ struct copy_variant {
 size_t copy_variants(const struct copy_variant **out);
 
 /*
- * Naturally aligned accesses of at most 16 bytes on the device side, as few as
- * cover the range. The heads and tails of every variant, and the whole of it
- * where there is nothing better.
+ * words.c: naturally aligned accesses of at most 16 bytes on the device side,
+ * as few as cover the range. The heads and tails of every variant, and the
+ * whole of it where there is nothing better.
  */
 void copy_words_from_dev(void *dst, const void *src, size_t len);
 void copy_words_to_dev(void *dst, const void *src, size_t len);
 void copy_words_zero(void *dst, size_t len);
 
-/* copy_x86.c: only where the variant's is_usable() says so */
+/* x86.c: only where the variant's is_usable() says so */
 #ifdef __x86_64__
 bool copy_has_sse41(void);
 bool copy_has_avx2(void);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * cuda/ - the CUDA driver's calls, by name, from the libcuda of the machine.
+ * May use: base.
+ * Must not know: what the calls are for.
+ *
  * The CUDA driver API as this project uses it, through libcuda.so.1 opened at
  * run time: nothing here needs CUDA's headers or a driver to be built.
  *

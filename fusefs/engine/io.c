@@ -28,11 +28,6 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
 	}
 }
 
-bool io_is_stale(const struct io_engine *eng, const struct io_file *file)
-{
-	return file->generation != backend_generation(eng->be, file->die);
-}
-
 void io_start(struct io_engine *eng)
 {
 	behind_init(&eng->behind, eng->be, eng->sched, eng->pool);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * engine/ - what a request on memory goes through once FUSE is left behind:
+ * io.c is its way from submission to answer, io_step.c its work while the die
+ * is in; behind.c and readahead.c hide swaps, pool.c has the copy threads.
+ * May use: sched, backend and what is below them.
+ * Must not know: FUSE, the tree, who asked.
+ *
  * One transfer: ask the scheduler, copy, give the die back, answer once.
  *
  * A request runs on the thread that submits it while its die is in. Otherwise

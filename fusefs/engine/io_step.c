@@ -6,6 +6,11 @@
 
 #include "base/util.h"
 
+bool io_is_stale(const struct io_engine *eng, const struct io_file *file)
+{
+	return file->generation != backend_generation(eng->be, file->die);
+}
+
 uint64_t io_die_off(const struct io_file *file, uint64_t off)
 {
 	return file ? file->base + off : off;

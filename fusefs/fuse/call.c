@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fuse/call.h"
+
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
+#include "fuse/uring.h"
 
 static void on_interrupt(fuse_req_t req, void *data)
 {

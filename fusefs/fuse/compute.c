@@ -2,6 +2,8 @@
 /*
  * The compute folders: decode, hand over, one reply. Nothing waits here.
  */
+#include "fuse/compute.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -12,6 +14,7 @@
 #include "base/util.h"
 #include "compute/compute.h"
 #include "compute/ctl.h"
+#include "fuse/attr.h"
 #include "fuse/fs.h"
 #include "text/ctl.h"
 

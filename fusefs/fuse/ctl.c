@@ -3,6 +3,8 @@
  * Writes to ctl: the lines of one write run in order, each as a request of its
  * own that may be parked.
  */
+#include "fuse/ctl.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -13,7 +15,10 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "fuse/call.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
+#include "fuse/uring.h"
 #include "text/ctl.h"
 
 /* a command's two ends meet: the one that comes second goes on */

@@ -2,6 +2,8 @@
 /*
  * Names and attributes. Nothing here waits for hardware.
  */
+#include "fuse/dir.h"
+
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <stdlib.h>
@@ -9,64 +11,17 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "fuse/attr.h"
+#include "fuse/compute.h"
 #include "fuse/fs.h"
+#include "fuse/status.h"
+#include "fuse/uring.h"
 #include "text/ctl.h"
 
 #define ENTRY_TIMEOUT_S 3600.0 /* the tree never changes */
 #define VRAM_BLKSIZE    ((blksize_t)1 << 20)
 #define STATFS_BSIZE    4096
 #define STATFS_NAMEMAX  255
-
-static mode_t default_mode(enum node_kind kind)
-{
-	switch (kind) {
-	case NODE_ROOT:
-	case NODE_BY_BDF:
-	case NODE_DIE:
-	case NODE_COMPUTE:
-		return S_IFDIR | 0755;
-	case NODE_LINK:
-		return S_IFLNK | 0777;
-	case NODE_ROOT_STATUS:
-	case NODE_STATUS:
-	case NODE_COMPUTE_STATUS:
-	case NODE_COMPUTE_LOG:
-		return S_IFREG | 0444;
-	default:
-		return S_IFREG | 0660;
-	}
-}
-
-void fs_attr_init(struct fs *fs)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	pthread_mutex_init(&fs->attr_lock, NULL);
-	for (size_t ino = 0; ino < NODE_TABLE_LEN; ino++) {
-		const struct node *n = node_get(&fs->nodes, ino);
-		struct fs_attr *a = &fs->attrs[ino];
-
-		if (!n)
-			continue;
-		a->mode = default_mode(n->kind);
-		if (n->kind != NODE_LINK)
-			a->mode &= ~fs->opts->umask;
-		a->uid = fs->opts->uid;
-		a->gid = fs->opts->gid;
-		a->atime = a->mtime = a->ctime = now;
-	}
-}
-
-void fs_attr_touch(struct fs *fs, uint64_t ino)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	pthread_mutex_lock(&fs->attr_lock);
-	fs->attrs[ino].mtime = fs->attrs[ino].ctime = now;
-	pthread_mutex_unlock(&fs->attr_lock);
-}
 
 static uint64_t node_len(struct fs *fs, const struct node *n)
 {
@@ -268,7 +223,7 @@ void fs_readdir(fuse_req_t req, uint64_t ino, size_t size, off_t off,
 		size_t need;
 
 		st.st_ino = n->ino;
-		st.st_mode = default_mode(n->kind);
+		st.st_mode = fs_default_mode(n->kind);
 		need = fuse_add_direntry(req, buf + used, size - used, n->name,
 					 &st, (off_t)n->ino + 2);
 		if (need > size - used)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files that speak FUSE share: the mounted tree and its open files.
+ * fuse/ - everything that speaks FUSE: each request is decoded, refused or
+ * handed down, and answered once. What all its files share is here.
+ * May use: every other folder, and options.
+ * Must not know: how a die is put into the slot or how a byte is copied.
+ * Each file's own contract is in the header of its name.
  */
 #ifndef K80FS_FS_H
 #define K80FS_FS_H
@@ -18,14 +22,10 @@
 #include "text/status.h"
 #include "text/uring.h"
 
-struct fuse_args;
-struct fuse_conn_info;
-struct fuse_session;
-struct fuse_lowlevel_ops;
-struct fuse_file_info;
-struct fuse_req;
-struct fuse_pollhandle;
 struct compute;
+struct fs_inval;
+struct fuse_pollhandle;
+struct fuse_session;
 
 /* what chmod, chown and utimens can change */
 struct fs_attr {
@@ -46,19 +46,6 @@ struct fs_watch {
 	int die; /* -1 for the root's */
 	struct fuse_pollhandle *handle;
 	uint64_t seen;
-};
-
-/**
- * struct fs_inval - pages to be dropped from the page cache
- * @len:  bytes, 0 for all of the file
- * @then: called by the thread that did it
- */
-struct fs_inval {
-	struct fs_inval *next;
-	uint64_t ino;
-	off_t off;
-	off_t len;
-	void (*then)(struct fs_inval *job);
 };
 
 /**
@@ -153,139 +140,5 @@ struct fs_file {
 	struct fs_module module; /* compute/module */
 	struct fs_watch watch;
 };
-
-/* fs_ops.c */
-extern const struct fuse_lowlevel_ops fs_ops;
-
-/* fs_loop.c: serve until unmounted or told to stop; 0 or -errno */
-int fs_loop(struct fs *fs);
-
-/* fs_dir.c */
-void fs_attr_init(struct fs *fs);
-void fs_attr_touch(struct fs *fs, uint64_t ino);
-void fs_lookup(struct fuse_req *req, uint64_t parent, const char *name);
-void fs_getattr(struct fuse_req *req, uint64_t ino, struct fuse_file_info *fi);
-void fs_setattr(struct fuse_req *req, uint64_t ino, struct stat *st, int mask,
-		struct fuse_file_info *fi);
-void fs_readlink(struct fuse_req *req, uint64_t ino);
-void fs_readdir(struct fuse_req *req, uint64_t ino, size_t size, off_t off,
-		struct fuse_file_info *fi);
-void fs_statfs(struct fuse_req *req, uint64_t ino);
-
-/* fs_vram.c: requests on vram and resmem */
-void fs_vram_read(struct fuse_req *req, struct fs_file *f, size_t size,
-		  off_t off);
-void fs_vram_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		   size_t size, off_t off);
-void fs_vram_fallocate(struct fuse_req *req, struct fs_file *f, int mode,
-		       off_t off, off_t len);
-void fs_vram_copy(struct fuse_req *req, struct fs_file *in, off_t off_in,
-		  struct fs_file *out, off_t off_out, size_t len);
-void fs_vram_sync(struct fuse_req *req, struct fs_file *f, bool is_close);
-uint64_t fs_vram_len(const struct fs *fs, const struct node *n);
-
-/* fs_inval.c */
-int fs_inval_start(struct fs *fs);
-void fs_inval_stop(struct fs *fs);
-bool fs_inval_needed(struct fs *fs, uint64_t ino, bool is_write);
-void fs_inval_queue(struct fs *fs, struct fs_inval *job);
-
-/* fs_ctl.c */
-void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		  size_t size);
-
-/* fs_compute.c */
-uint64_t fs_compute_len(struct fs *fs, const struct node *n);
-int fs_compute_snapshot(struct fs *fs, struct fs_file *f);
-void fs_compute_read(struct fuse_req *req, struct fs_file *f, size_t size,
-		     off_t off);
-void fs_compute_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		      size_t size, off_t off);
-void fs_compute_flush(struct fuse_req *req, struct fs_file *f);
-
-/* fs_status.c */
-int fs_status_start(struct fs *fs);
-void fs_status_stop(struct fs *fs);
-size_t fs_status_text(struct fs *fs, int die, char *buf);
-void fs_status_snapshot(struct fs *fs, struct fs_file *f);
-void fs_status_poll(struct fuse_req *req, struct fs_file *f,
-		    struct fuse_pollhandle *ph);
-void fs_status_forget(struct fs *fs, struct fs_file *f);
-void fs_status_changed(void *fs);
-
-/**
- * struct fs_call - a FUSE request under way in the engine
- * @io:    first: what the engine runs
- * @buf:   data kept while it is parked
- * @ino:   the file that a success changes, 0 for none; @inval: its pages
- * @queue: io_uring's queue it came through, NULL for /dev/fuse; @is_waiting:
- *         it is counted there
- */
-struct fs_call {
-	struct io io;
-	struct fuse_req *req;
-	struct fs *fs;
-	void *buf;
-	struct uring_queue *queue;
-	bool is_waiting;
-	struct pool_work work;
-	uint64_t ino;
-	bool is_armed;
-	ssize_t result;
-	struct fs_inval inval;
-	void (*reply)(struct fs_call *call, ssize_t result, const void *data);
-};
-
-/* fs_call.c: between a FUSE request and the engine */
-struct fs_call *fs_call_new(struct fuse_req *req, enum io_op op,
-			    struct io_file *file);
-void fs_call_submit(struct fs_call *call);
-void fs_call_arm(struct fs_call *call);
-void fs_call_disarm(struct fs_call *call);
-
-/**
- * fs_uring_is_possible() - whether this program with this libfuse can use it
- */
-bool fs_uring_is_possible(void);
-
-/**
- * fs_uring_choose() - decide, with the backend open and before the mount
- * @args: out: what libfuse must know is added
- *
- * Says on the log why it is not used if the user asked for it.
- *
- * Return: 0; -ENOMEM.
- */
-int fs_uring_choose(struct fs *fs, struct fuse_args *args);
-
-/** fs_uring_init() - in the init handler */
-void fs_uring_init(struct fs *fs, struct fuse_conn_info *conn);
-
-/** fs_uring_note() - a request that comes through a ring shows it is live */
-void fs_uring_note(struct fs *fs, struct fuse_req *req);
-
-/** fs_uring_call() - before it is submitted for the first time */
-void fs_uring_call(struct fs_call *call);
-
-/**
- * fs_uring_wait() - before a request is left to wait
- * Return: 0; -EBUSY too many do in its queue; -EXDEV the same for a copy.
- */
-int fs_uring_wait(struct fs_call *call);
-
-/** fs_uring_answered() - after the answer */
-void fs_uring_answered(struct fs_call *call);
-
-/**
- * fs_uring_hand_over() - have a copy thread submit a long request
- * Return: true if it was taken, or has been answered.
- */
-bool fs_uring_hand_over(struct fs_call *call);
-
-/** fs_uring_leave() - from here on nothing is handed over */
-void fs_uring_leave(struct fs *fs);
-
-/** fs_uring_stop() - give the rings back: every request was answered */
-void fs_uring_stop(struct fs *fs);
 
 #endif /* K80FS_FS_H */

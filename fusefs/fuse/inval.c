@@ -8,6 +8,8 @@
  * The kernel then waits for reads of those pages that are under way, and these
  * need our threads: so one thread of its own asks, and answers the write after.
  */
+#include "fuse/inval.h"
+
 #include <errno.h>
 #include <fuse_lowlevel.h>
 

@@ -11,6 +11,8 @@
  * a thread there looks for its next request without sleeping, for a short time
  * after the last one, and there are only as many of them as do any good.
  */
+#include "fuse/loop.h"
+
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>

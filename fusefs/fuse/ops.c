@@ -2,6 +2,8 @@
 /*
  * The table of FUSE operations: which file, which rights, whose function.
  */
+#include "fuse/ops.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -12,7 +14,15 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "fuse/attr.h"
+#include "fuse/compute.h"
+#include "fuse/ctl.h"
+#include "fuse/dir.h"
 #include "fuse/fs.h"
+#include "fuse/loop.h"
+#include "fuse/status.h"
+#include "fuse/uring.h"
+#include "fuse/vram.h"
 #include "text/ctl.h"
 
 /* include/uapi/linux/fuse.h from 6.2 */

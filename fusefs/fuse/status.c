@@ -2,6 +2,8 @@
 /*
  * status files: the snapshot, and poll(2) on changes.
  */
+#include "fuse/status.h"
+
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <poll.h>

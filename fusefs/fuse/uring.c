@@ -15,6 +15,8 @@
  *   requests that still wait to be answered. Ours leaves them alone, and they
  *   are given back after the last answer.
  */
+#include "fuse/uring.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -27,6 +29,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "fuse/call.h"
 #include "fuse/fs.h"
 
 #define KERNEL_SWITCH "/sys/module/fuse/parameters/enable_uring"

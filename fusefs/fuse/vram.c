@@ -2,6 +2,8 @@
 /*
  * vram and resmem: decode, clamp, submit, one reply.
  */
+#include "fuse/vram.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -9,14 +11,8 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "fuse/call.h"
 #include "fuse/fs.h"
-
-uint64_t fs_vram_len(const struct fs *fs, const struct node *n)
-{
-	const struct backend_die *d = &fs->be.dies[n->die];
-
-	return n->kind == NODE_RESMEM ? d->len - d->vram_bytes : d->vram_bytes;
-}
 
 static void reply_err(struct fs_call *call, ssize_t result)
 {

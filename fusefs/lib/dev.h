@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * lib/ - libbarswap: barswap.h is what programs see, barswap.c checks their
+ * calls, dev_module.c asks the kernel module, dev_sim*.c play it.
+ * May use: base, and the module's uapi header in dev_module.c alone.
+ * Must not know: the daemon. It is the simulator that must be as strict as
+ * the module, never the other way about.
+ *
  * Device operations of libbarswap: what a slot and its dies can be asked.
  *
  * barswap.c checks every argument once for all implementations; an operation

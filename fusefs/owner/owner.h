@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * owner/ - CUDA contexts on dies that share a slot, what runs in them, and
+ * the program k80-owner.
+ * May use: lib, cuda, text and base.
+ * Must not know: the daemon's scheduler and engine; compute/ stands between.
+ * repl.c and ptx.c are pure.
+ *
  * The owner: a CUDA context, or a stream, with two resident buffers for each
  * die, and work that goes on while the die is out of the slot.
  *

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the scheduler's files share: sched.c is what callers see, sched_thread.c
- * decides, sched_slot.c swaps, sched_flush.c is about what was written behind.
+ * What the scheduler's files share. hold.c knows what keeps a die in; above it
+ * flush.c is about what was written behind; above both thread.c decides and
+ * slot.c swaps; sched.c, what callers see, starts them.
  */
 #ifndef K80FS_SCHED_PRIV_H
 #define K80FS_SCHED_PRIV_H
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "sched/policy.h"
@@ -118,16 +120,21 @@ static inline bool sched_is_hold(const struct sched_req *req)
 	return req->op == SCHED_PIN || req->op == SCHED_LEASE;
 }
 
-/* sched_flush.c */
-void sched_note_client_locked(struct sched *s, const struct sched_req *req)
-	REQUIRES(s->lock);
-bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
-void sched_hurry_locked(struct sched *s, int die, uint64_t now) REQUIRES(s->lock);
+/* The deciding thread looks at everything again. */
+static inline void sched_wake(struct sched *s)
+{
+	uint64_t one = 1;
 
-/* sched.c */
-void sched_wake(struct sched *s);
+	/* can only fail when it would count past 2^64: it is awake then */
+	if (write(s->event_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* hold.c */
 void sched_clear_holds_locked(struct sched *s) REQUIRES(s->lock);
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
+	REQUIRES(s->lock);
+void sched_name_holder_locked(const struct sched *s, char *buf, size_t len)
 	REQUIRES(s->lock);
 void sched_note_locked(struct sched *s, const struct sched_req *req, int error)
 	REQUIRES(s->lock);
@@ -136,10 +143,16 @@ uint64_t sched_blocked_clock_locked(const struct sched *s, uint64_t now)
 	REQUIRES(s->lock);
 void sched_clock_locked(struct sched *s, uint64_t now) REQUIRES(s->lock);
 
-/* sched_thread.c */
+/* flush.c */
+void sched_note_client_locked(struct sched *s, const struct sched_req *req)
+	REQUIRES(s->lock);
+bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
+void sched_hurry_locked(struct sched *s, int die, uint64_t now) REQUIRES(s->lock);
+
+/* thread.c */
 void *sched_thread(void *arg);
 
-/* sched_slot.c */
+/* slot.c */
 void *sched_slot_thread(void *arg);
 
 #endif /* K80FS_SCHED_PRIV_H */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * sched/ - who has the slot, and when: policy.c decides on numbers alone,
+ * thread.c carries it out, hold.c and flush.c know what keeps dies in.
+ * May use: backend, text and base.
+ * Must not know: what a request does with its die, or who is to be answered.
+ * No lock of it is held across a call of the backend, a copy or a callback.
+ *
  * The scheduler: requests, threads and clocks around the policy.
  *
  * A request that cannot run at once is parked: it holds no thread, and its

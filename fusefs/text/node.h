@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * text/ - pure functions on words and numbers: the table of the tree (node),
+ * the commands of ctl, the text of status, the words both are made of, and the
+ * bookkeeping of a ring (uring).
+ * May use: base. No call here waits, allocates for long or does I/O.
+ * Must not know: threads, hardware, FUSE.
+ *
  * The tree: a fixed table of inodes. Built once at start, immutable after.
  *
  *	/  status ctl by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes to ctl: each ends in one reply. */
+#ifndef K80FS_FUSE_CTL_H
+#define K80FS_FUSE_CTL_H
+
+#include <stddef.h>
+
+struct fs_file;
+struct fuse_req;
+
+void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
+		  size_t size);
+
+#endif /* K80FS_FUSE_CTL_H */
