@@ -9,7 +9,8 @@
 # "N passed, N failed, N skipped". Exit code 1 if one failed.
 
 set -u
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(dirname "$here")
 if [ "${1:-}" = --root ]; then
 	top=$2
 	shift 2
@@ -52,6 +53,16 @@ lint_fuse_headers()
 		grep -vE '^fusefs/(fuse/.*|(options|main)\.[ch])$')
 	hits '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](fuse|linux/fuse)' \
 		"${list[@]}"
+}
+
+# The order of the layers, and no circles: from the objects of the last build.
+lint_layers()
+{
+	[ -d build/fusefs ] || {
+		echo 'skip: build/fusefs is not built'
+		return
+	}
+	"$here/layers.py" fusefs build/fusefs
 }
 
 lint_uapi_header()

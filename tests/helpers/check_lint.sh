@@ -23,12 +23,23 @@ put_c()
 	printf '%s\n' "/* SPDX-License-Identifier: $license */" "$@" | put "$path"
 }
 
+# build_c PATH LINE...: a source and its object
+build_c()
+{
+	local object=tree/build/${1%.c}.o
+
+	put_c "$@"
+	mkdir -p "${object%/*}"
+	cc -c -iquote tree/fusefs -o "$object" "tree/$1"
+}
+
 good_tree()
 {
 	put .clang-format <"$TOP/.clang-format"
 	put_c fusefs/main.c '#include <fuse_lowlevel.h>'
 	put_c fusefs/fuse/ops.c '#include <fuse_lowlevel.h>'
 	put_c fusefs/base/util.h
+	build_c fusefs/base/log.c "int log_level;"
 	put_c fusefs/lib/dev_module.c '#include "kmod/uapi/bar_swap.h"'
 	put_c tests/unit/check_x.c '#include "kmod/uapi/bar_swap.h"'
 	put_c kmod/compat.h '#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)' \
@@ -116,6 +127,53 @@ test_fuse_header_in_the_library()
 	good_tree
 	put_c fusefs/lib/barswap.h '#include <linux/fuse.h>'
 	finds fuse_headers 'fusefs/lib/barswap.h:2:'
+}
+
+test_use_of_a_higher_layer()
+{
+	good_tree
+	passes layers
+	build_c fusefs/sched/sched.c 'int f(void);' 'int g(void) { return f(); }'
+	build_c fusefs/engine/io.c 'int f(void) { return 0; }'
+	finds layers 'sched/sched uses engine/io (f), which is not below sched'
+}
+
+test_include_of_a_layer_beside()
+{
+	good_tree
+	put_c fusefs/engine/io.h
+	build_c fusefs/compute/ctl.c '#include "engine/io.h"'
+	finds layers 'compute/ctl uses engine/io (engine/io.h), which'
+}
+
+test_two_files_that_need_each_other()
+{
+	good_tree
+	build_c fusefs/copy/a.c 'int f(void);' 'int g(void) { return f(); }'
+	build_c fusefs/copy/b.c 'int g(void);' 'int f(void) { return g(); }'
+	finds layers 'a circle: copy/a, copy/b'
+	rm tree/fusefs/copy/b.c
+	passes layers
+}
+
+test_circle_of_a_flat_folder()
+{
+	good_tree
+	build_c kmod/a.c 'int f(void);' 'int g(void) { return f(); }'
+	build_c kmod/b.c 'int h(void);' 'int f(void) { return h(); }'
+	run "$TOP/tests/layers.py" --flat tree/kmod tree/build/kmod
+	expect 0 "$rc" "$(cat out)"
+	build_c kmod/c.c 'int g(void);' 'int h(void) { return g(); }'
+	run "$TOP/tests/layers.py" --flat tree/kmod tree/build/kmod
+	expect 1 "$rc"
+	expect_line 'a circle: a, b, c' out
+}
+
+test_folder_that_is_no_layer()
+{
+	good_tree
+	build_c fusefs/misc/a.c "extern int log_level;" "int f(void) { return log_level; }"
+	finds layers "the folder 'misc' has no place in ORDER"
 }
 
 test_uapi_header_outside_its_layer()
