@@ -233,6 +233,7 @@ install: all
 	ln -sf mount.k80fs "$(DESTDIR)$(helperdir)/mount.fuse.k80fs"
 	ln -sf umount.k80fs "$(DESTDIR)$(helperdir)/umount.fuse.k80fs"
 	$(INSTALL) -D -m 644 fusefs/lib/barswap.h "$(DESTDIR)$(includedir)/barswap.h"
+	$(INSTALL) -D -m 644 kmod/uapi/bar_swap.h "$(DESTDIR)$(includedir)/bar_swap.h"
 	$(INSTALL) -D -m 644 $(B)/libbarswap.a "$(DESTDIR)$(libdir)/libbarswap.a"
 	$(INSTALL) -D -m 755 $(B)/$(SONAME).0 "$(DESTDIR)$(libdir)/$(SONAME).0"
 	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/$(SONAME)"
@@ -250,7 +251,8 @@ uninstall:
 	for f in $(bindir)/k80fs $(bindir)/k80-owner $(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
-		$(includedir)/barswap.h $(libdir)/libbarswap.a \
+		$(includedir)/barswap.h $(includedir)/bar_swap.h \
+		$(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \

@@ -78,9 +78,7 @@ static int do_release(struct bs_client *client, void __user *arg, bool nowait)
 
 	if (copy_from_user(&req, arg, sizeof(req)))
 		return -EFAULT;
-	if (req.flags)
-		return -EINVAL;
-	return bs_slot_release(client, req.die_id, nowait);
+	return bs_slot_release(client, &req, nowait);
 }
 
 static int do_unlease(struct bs_client *client, void __user *arg)

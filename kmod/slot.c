@@ -4,6 +4,7 @@
  */
 #include "slot.h"
 
+#include <linux/capability.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
 
@@ -96,7 +97,8 @@ bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted)
 	return true;
 }
 
-int bs_slot_vacate(struct bs_slot *slot, unsigned int how)
+/* @is_forced: although a driver is bound */
+static int vacate(struct bs_slot *slot, unsigned int how, bool is_forced)
 {
 	struct bs_die *die = slot->active;
 	int ret;
@@ -107,7 +109,7 @@ int bs_slot_vacate(struct bs_slot *slot, unsigned int how)
 	ret = bs_hw_lock(slot, BIT(die->id), how);
 	if (ret)
 		return ret;
-	if (bs_slot_has_driver(die, die)) {
+	if (!is_forced && bs_slot_has_driver(die, die)) {
 		ret = -EBUSY;
 		goto out_unlock;
 	}
@@ -120,14 +122,28 @@ out_unlock:
 	return ret;
 }
 
-int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait)
+int bs_slot_vacate(struct bs_slot *slot, unsigned int how)
 {
+	return vacate(slot, how, false);
+}
+
+int bs_slot_release(struct bs_client *client, const struct bs_release_req *req,
+		    bool nowait)
+{
+	unsigned int how = BS_HW_SIGNALS | (nowait ? BS_HW_NOWAIT : 0);
 	struct bs_slot *slot = client->slot;
-	struct bs_die *die = bs_slot_die(slot, die_id);
+	struct bs_die *die = bs_slot_die(slot, req->die_id);
+	bool is_forced;
 	int ret;
 
+	if (req->flags & ~BS_RELEASE_FORCE)
+		return -EINVAL;
 	if (!die || READ_ONCE(die->dev.is_gone))
 		return -ENODEV;
+	/* Whom FORCE changes nothing for needs no right to it. */
+	is_forced = req->flags & BS_RELEASE_FORCE && READ_ONCE(die->has_driver);
+	if (is_forced && !capable(CAP_SYS_RAWIO))
+		return -EPERM;
 	/* Another file's lease makes it fail, not wait. */
 	if (bs_lease_is_foreign(slot, client, die))
 		return -EBUSY;
@@ -140,8 +156,7 @@ int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait)
 	else if (bs_lease_is_foreign(slot, client, die))
 		ret = -EBUSY;
 	else
-		ret = bs_slot_vacate(slot, BS_HW_SIGNALS |
-						   (nowait ? BS_HW_NOWAIT : 0));
+		ret = vacate(slot, how, is_forced);
 	mutex_unlock(&slot->lock);
 	bs_turn_give(slot);
 	return ret;

@@ -9,7 +9,8 @@
 
 void bs_slot_init(struct bs_slot *slot);
 struct bs_die *bs_slot_die(struct bs_slot *slot, u32 id); /* or NULL */
-int bs_slot_release(struct bs_client *client, u32 die_id, bool nowait);
+int bs_slot_release(struct bs_client *client, const struct bs_release_req *req,
+		    bool nowait);
 int bs_slot_unlease(struct bs_client *client, u32 die_id);
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check);
 

@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define BS_ABI_MAJOR	1	/* raised when an old caller could misread us */
-#define BS_ABI_MINOR	0	/* raised when something is added */
+#define BS_ABI_MINOR	1	/* raised when something is added */
 
 #define BS_MAX_DIES	16
 #define BS_NO_DIE	0xFFFFFFFFu	/* active_die of a vacant slot */
@@ -75,16 +75,23 @@ struct bs_acquire_req {
 	__u64 bar3_addr;
 };
 
+/* Flag of BAR_SWAP_RELEASE, from ABI minor 1. Any other bit is EINVAL. */
+#define BS_RELEASE_FORCE	(1u << 0) /* although a driver is bound; CAP_SYS_RAWIO */
+
 /**
  * struct bs_release_req - vacate the slot, or end a lease
  * @die_id: 0 .. n_dies - 1
- * @flags:  must be 0
+ * @flags:  BS_RELEASE_FORCE or 0; of UNLEASE 0
  *
  * BAR_SWAP_RELEASE takes the die out; 0 with nothing done if it is not in.
  * Waits for its turn as ACQUIRE does, but not for a lease to end. A failure
- * changes nothing. Errors: EBUSY another open file leases it, a driver is bound
- * to it, it is locked by others for 75 s, or O_NONBLOCK and it would wait;
- * EINVAL flags; ENODEV no such die or removed; EINTR a signal.
+ * changes nothing. FORCE takes the BARs out with the driver's regions in them;
+ * both are back at the next ACQUIRE. The driver must touch nothing meanwhile,
+ * nor leave. Of a die without a driver FORCE is ignored. Errors: EBUSY another
+ * open file leases it, a driver is bound to it and FORCE is not given, it is
+ * locked by others for 75 s, or O_NONBLOCK and it would wait; EINVAL flags;
+ * ENODEV no such die or removed; EINTR a signal; EPERM FORCE of a die with a
+ * driver without CAP_SYS_RAWIO.
  * BAR_SWAP_UNLEASE ends this open file's lease and leaves the die in the
  * slot; 0 if there was none.
  */
@@ -225,8 +232,8 @@ struct bs_check {
  */
 #define BS_MMAP_DIE_SHIFT	40
 
-#ifdef __KERNEL__
-#define BS_ASSERT_SIZE(s, n)	static_assert(sizeof(struct s) == (n))
+#if defined(__KERNEL__) || defined(__cplusplus)
+#define BS_ASSERT_SIZE(s, n)	static_assert(sizeof(struct s) == (n), #s)
 #else
 #define BS_ASSERT_SIZE(s, n)	_Static_assert(sizeof(struct s) == (n), #s)
 #endif

@@ -33,3 +33,25 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	expect '' "$(find "$WORK/a b" ! -type d)"
 	[ ! -e "$WORK/a b/usr/local/share/k80fs" ] || die "share/k80fs is left"
 }
+
+# installed as it is, and fit for programs in C and in C++
+test_the_module_header_is_installed_and_compiles()
+{
+	local lang std
+
+	[ -e "$TOP/build/k80fs" ] || skip "needs build/k80fs"
+	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a"
+	expect 0 "$rc" "$(cat out)"
+	cmp "$TOP/kmod/uapi/bar_swap.h" "$WORK/a/usr/local/include/bar_swap.h" ||
+		die "not the module's header"
+	printf '#include <bar_swap.h>\nint x = BAR_SWAP_RELEASE != 0;\n' >x.c
+	while read -r lang std; do
+		command -v g++ >/dev/null || [ "$lang" = c ] || continue
+		run gcc -x "$lang" -std="$std" -Wall -Wextra -pedantic -Werror \
+			-I "$WORK/a/usr/local/include" -c -o x.o x.c
+		expect 0 "$rc" "$lang: $(cat out)"
+	done <<-E
+		c gnu11
+		c++ gnu++11
+	E
+}

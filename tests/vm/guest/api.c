@@ -105,13 +105,14 @@ static void info_tells_of_a_die(void)
 static void bad_calls_are_refused(void)
 {
 	struct bs_acquire_req a = { .die_id = 0, .flags = 1u << 31 };
-	struct bs_release_req r = { .die_id = 0, .flags = 1 };
+	struct bs_release_req r = { .die_id = 0, .flags = 2 };
+	struct bs_release_req u = { .die_id = 0, .flags = BS_RELEASE_FORCE };
 	struct bs_check c = { .flags = 1 };
 	struct bs_die_info i;
 
 	say_is(call(BAR_SWAP_ACQUIRE, &a), -EINVAL, "unknown flag");
 	say_is(call(BAR_SWAP_RELEASE, &r), -EINVAL, "flags of RELEASE");
-	say_is(call(BAR_SWAP_UNLEASE, &r), -EINVAL, "flags of UNLEASE");
+	say_is(call(BAR_SWAP_UNLEASE, &u), -EINVAL, "flags of UNLEASE");
 	say_is(call(BAR_SWAP_CHECK, &c), -EINVAL, "flags of CHECK");
 	say_is(bs_acquire(fd, 6, 0), -ENODEV, "no die 6");
 	say_is(bs_acquire(fd, ~0u, 0), -ENODEV, "no die -1");

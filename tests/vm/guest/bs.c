@@ -5,7 +5,7 @@
  *	bs query                       the die in the slot, or "none"
  *	bs acquire DIE [FLAG...]       lease nowait sbr force dry; hold: then
  *	                               print "held" and wait for a signal
- *	bs release DIE | unlease DIE
+ *	bs release DIE [force] | unlease DIE
  *	bs info DIE FIELD              one field of its info, as text
  *	bs check DIE                   "IN_SLOT ALIVE GENERATION"
  *	bs get DIE OFF                 a 64-bit word of its memory (hex), or BUS
@@ -62,6 +62,13 @@ static int do_acquire(int fd, unsigned int die, char **argv)
 	fflush(stdout);
 	for (;;)
 		pause();
+}
+
+static int do_release(int fd, unsigned int die, const char *word)
+{
+	bool force = word && !strcmp(word, "force");
+
+	return result(bs_release_flags(fd, die, force ? BS_RELEASE_FORCE : 0));
 }
 
 static int do_info(int fd, unsigned int die, const char *field)
@@ -160,7 +167,7 @@ int main(int argc, char **argv)
 	if (!strcmp(verb, "acquire"))
 		return do_acquire(fd, die, argv + 3);
 	if (!strcmp(verb, "release"))
-		return result(bs_release(fd, die));
+		return do_release(fd, die, argv[3]);
 	if (!strcmp(verb, "unlease"))
 		return result(bs_unlease(fd, die));
 	if (!strcmp(verb, "check"))

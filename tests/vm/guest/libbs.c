@@ -30,11 +30,16 @@ int bs_acquire(int fd, unsigned int die, unsigned int flags)
 	return call(fd, BAR_SWAP_ACQUIRE, &req);
 }
 
-int bs_release(int fd, unsigned int die)
+int bs_release_flags(int fd, unsigned int die, unsigned int flags)
 {
-	struct bs_release_req req = { .die_id = die };
+	struct bs_release_req req = { .die_id = die, .flags = flags };
 
 	return call(fd, BAR_SWAP_RELEASE, &req);
+}
+
+int bs_release(int fd, unsigned int die)
+{
+	return bs_release_flags(fd, die, 0);
 }
 
 int bs_unlease(int fd, unsigned int die)

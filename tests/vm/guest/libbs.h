@@ -15,6 +15,7 @@ int bs_open(void);
 /** each of these: 0 or -errno */
 int bs_acquire(int fd, unsigned int die, unsigned int flags);
 int bs_release(int fd, unsigned int die);
+int bs_release_flags(int fd, unsigned int die, unsigned int flags);
 int bs_unlease(int fd, unsigned int die);
 int bs_query(int fd, struct bs_query_info *q);
 int bs_info(int fd, unsigned int die, struct bs_die_info *info);

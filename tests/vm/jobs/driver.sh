@@ -31,6 +31,17 @@ check_is "release is EBUSY" "$(bs release 0)" EBUSY
 chmod 666 "$DEV"
 check_is "FORCE needs CAP_SYS_RAWIO" \
 	"$(as_group 65534 "$G/bs" acquire 3 force)" EPERM
+check_is "to release as well" \
+	"$(as_group 65534 "$G/bs" release 0 force)" EPERM
+check_is "which changes nothing" "$(bs query)" 0
+check_is "release with FORCE takes it out" "$(bs release 0 force)" ok
+check_is "the slot is empty" "$(bs query)" none
+check_is "out already: ok" "$(bs release 0 force)" ok
+check_is "another die comes in" "$(bs acquire 3)" ok
+check_is "without a driver FORCE means nothing, not even a right" \
+	"$(as_group 65534 "$G/bs" release 3 force)" ok
+check_is "that die is out" "$(bs query)" none
+check_is "FORCE puts the driver's die in again" "$(bs acquire 0 force)" ok
 check_is "so does mapping its memory" \
 	"$(as_group 65534 "$G/bs" get 0 0)" EPERM
 check_like "which root may" "$(bs get 0 0)" '^[0-9a-f]{16}$'
@@ -58,6 +69,19 @@ fi
 check_is "FORCE brings it back" "$(bs acquire 0 force)" ok
 check_like "with its region" "$(cat /proc/iomem)" \
 	'c00000000-fffffffff : rigdrv'
+master()
+{
+	echo $((0x$("$G/pcicfg" "$d0" 4 2) & 4))
+}
+"$G/pcicfg" "$d0" 4 2 6
+check_is "release with FORCE while it works" "$(bs release 0 force)" ok
+check_is "takes the region out, too" "$(grep -c rigdrv /proc/iomem)" 0
+check_is "its work can complete: it is bus master" "$(master)" 4
+check_is "acquire brings both back" "$(bs acquire 0 force)" ok
+check_like "the region is there" "$(cat /proc/iomem)" \
+	'c00000000-fffffffff : rigdrv'
+check_is "it still is bus master" "$(master)" 4
+"$G/pcicfg" "$d0" 4 2 2
 check "the driver leaves" unbind "$d0"
 if grep -q rigdrv /proc/iomem; then
 	echo "not ok its region is given back"
