@@ -33,6 +33,7 @@ struct raw {
 	char *compute; /* compute=VALUE */
 	int with_compute;
 	int cache;
+	int sync;
 	int uring;
 	int allow_other;
 	int bad;
@@ -84,6 +85,9 @@ static const struct fuse_opt specs[] = {
 	FUSE_OPT_KEY("noexec", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("atime", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP),
+	/* the kernel marks each write, and the rest is for us to know */
+	{ "sync", offsetof(struct raw, sync), 1 },
+	{ "async", offsetof(struct raw, sync), 0 },
 	FUSE_OPT_KEY("sync", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("async", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("auto_unmount", FUSE_OPT_KEY_KEEP),
@@ -482,6 +486,7 @@ int options_parse(struct options *o, struct fuse_args *args)
 		goto out;
 	}
 	o->cache = raw.cache;
+	o->sync = raw.sync;
 	o->uring = raw.uring;
 	ret = parse_numbers(&raw);
 	if (!ret)
@@ -519,6 +524,7 @@ void options_help(const char *program)
 	       "  -o ro                    no writing\n"
 	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
 	       "                           the GPU writes is seen at the next open\n"
+	       "  -o sync                  answer a write when it has reached its die\n"
 	       "  -o io_uring              talk to the kernel over io_uring where both it and\n"
 	       "                           libfuse can, else over /dev/fuse (the default)\n"
 	       "  -o io_uring_q_depth=N    requests of one CPU at a time, %d to %d (%d); dies\n"

@@ -24,6 +24,7 @@ struct fuse_args;
  * @uid, @gid:  owner of the tree; *_set: given by the user
  * @umask:      bits to clear from the default modes
  * @cache:      use the page cache
+ * @sync:       every file is as if opened O_SYNC
  * @uring:      FUSE over io_uring where it can be had; @uring_depth: entries
  *              of each CPU's queue, 0 if not given
  * @compute:    a compute folder in each die; @streams: its kernels are those
@@ -41,6 +42,7 @@ struct options {
 	gid_t gid;
 	mode_t umask;
 	bool cache;
+	bool sync;
 	bool uring;
 	uint32_t uring_depth;
 	bool compute;

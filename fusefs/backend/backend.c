@@ -72,6 +72,14 @@ int backend_info(struct backend *be, unsigned int die, struct bs_info *info)
 	return 0;
 }
 
+uint64_t backend_others(struct backend *be, unsigned int die)
+{
+	uint64_t own = die < be->n_dies ? be->dies[die].acquires : 0;
+	struct bs_info info;
+
+	return backend_info(be, die, &info) ? 0 : info.acquires - own;
+}
+
 int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
 {
 	struct bs_info info;

@@ -57,6 +57,7 @@ struct backend_loan {
  * @has_slot: dies take turns: the scheduler must bind before a copy
  * @bind:     put @die in and keep it in; flags BS_FORCE_SBR only. Takes the
  *            die that is in out first, after its writes have reached it.
+ *            Counts in @acquires what the device counts in its own.
  *            -EAGAIN: another process leases the slot, try again later
  * @unbind:   take it out; 0 if it is not in
  * @rest:     allow other processes to take the slot from @die from now on
@@ -119,6 +120,7 @@ struct backend_ops {
  * @generation:    as of the last look; changes when the contents were lost
  * @read_bytes:    copied out since start; @written_bytes: copied in
  * @lost:          writes that failed after they had been answered
+ * @acquires:      successful ones of @bind: the rest are other programs'
  */
 struct backend_die {
 	uint64_t len;
@@ -128,6 +130,7 @@ struct backend_die {
 	_Atomic uint64_t read_bytes;
 	_Atomic uint64_t written_bytes;
 	_Atomic uint64_t lost;
+	_Atomic uint64_t acquires;
 };
 
 struct backend {
@@ -244,6 +247,13 @@ static inline uint64_t backend_generation(struct backend *be, unsigned int die)
 	return atomic_load_explicit(&be->dies[die].generation,
 				    memory_order_acquire);
 }
+
+/**
+ * backend_others() - how often other programs have acquired @die; looks at it
+ * Return: a number that grows when they do; for a die that is being bound it
+ * may be one too large.
+ */
+uint64_t backend_others(struct backend *be, unsigned int die);
 
 /* implementations */
 extern const struct backend_ops backend_bar_swap;

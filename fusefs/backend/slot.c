@@ -180,6 +180,8 @@ static int slot_bind(struct backend *be, unsigned int die, unsigned int flags)
 		slot_sync(be, (unsigned int)s->bound);
 	ret = bs_acquire_flags(s->ctx, (int)die,
 			       flags | BS_LEASE | BS_NOWAIT | force, NULL);
+	if (!ret)
+		be->dies[die].acquires++;
 	if (ret == -EBUSY) {
 		int kept = leased_elsewhere(s, be->n_dies);
 

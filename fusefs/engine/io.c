@@ -25,6 +25,7 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
 	if (file) {
 		io->die = file->die;
 		io->req.nowait = file->nowait;
+		io->sync = file->sync;
 	}
 }
 
@@ -95,7 +96,7 @@ static int write_behind(struct io *io)
 	bool is_taken;
 	int ret;
 
-	if (f->sync)
+	if (io->sync)
 		return -EAGAIN;
 	ret = io_late_error(io, f);
 	if (ret)
@@ -182,8 +183,11 @@ static bool answer_from_memory(struct io *io)
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
 
-	if (io->op != IO_READ || f->sync ||
-	    atomic_load(&eng->be->dies[io->die].io_errno))
+	if (io->op != IO_READ || io->sync || io->direct ||
+	    readahead_is_empty(&f->ra))
+		return false;
+	io_look_for_others(io);
+	if (atomic_load(&eng->be->dies[io->die].io_errno))
 		return false;
 	io->out = readahead_get(&f->ra, &eng->ra, io->die, io->off, io->len,
 				now_ns());

@@ -37,6 +37,8 @@
  * @is_staging: a copy between dies uses @stage now
  * @stage:     IO_COPY_MAX bytes, kept between copies; whoever set @is_staging
  * @behind:    see io_start()
+ * @others:    acquires of each die by other programs, as far as its read-ahead
+ *             knows of them
  * @zero_done: progress of a `zero` of each die; @zero_total: 0 for none
  */
 struct io_engine {
@@ -50,6 +52,7 @@ struct io_engine {
 	_Atomic uint64_t zero_total[BACKEND_MAX_DIES];
 	struct readahead_pool ra;
 	struct behind behind;
+	_Atomic uint64_t others[BACKEND_MAX_DIES];
 };
 
 /**
@@ -59,8 +62,7 @@ struct io_engine {
  * @len:        length of the file, bytes
  * @generation: of the die at open: another one means that the contents went
  * @nowait:     opened O_NONBLOCK
- * @sync:       opened O_SYNC or O_DSYNC: a write has reached the die when it
- *              is answered
+ * @sync:       opened O_SYNC or O_DSYNC, or mounted sync
  * @wrote:      something was written since the last sync
  * @has_written: something was written since it was opened
  * @lost:       answered writes of the die that failed, as far as this file's
@@ -101,6 +103,8 @@ enum io_op {
  * @data:   WRITE: the bytes, valid until the answer, or until @park
  * @to:     READ: where the bytes go, NULL for a buffer of the engine's
  * @dst:    COPY: where to; @dst_off: first byte there
+ * @sync:   a write has reached the die when it is answered; @direct: neither
+ *          from nor into what is read ahead. io_init() sets the file's
  * @park:   called before the request is parked, NULL for none: keep @data, arm
  *          interrupts. An error of it is the answer
  * @answer: called exactly once, without locks and with the die given back.
@@ -122,6 +126,8 @@ struct io {
 	struct io_file *dst;
 	uint64_t dst_off;
 	bool is_close;
+	bool sync;
+	bool direct;
 	int (*park)(struct io *io);
 	void (*answer)(struct io *io, ssize_t result, const void *data);
 	struct sched_req req;

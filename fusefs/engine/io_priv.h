@@ -46,4 +46,10 @@ int io_late_error(struct io *io, struct io_file *file);
  */
 int io_sync_result(struct io *io);
 
+/**
+ * io_look_for_others() - what was read ahead of its die is worth nothing any
+ * more if another program has had the die in since
+ */
+void io_look_for_others(struct io *io);
+
 #endif /* K80FS_IO_PRIV_H */

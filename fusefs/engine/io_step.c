@@ -30,6 +30,15 @@ static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
 			    buf, len);
 }
 
+void io_look_for_others(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	uint64_t others = backend_others(eng->be, io->die);
+
+	if (atomic_exchange(&eng->others[io->die], others) != others)
+		readahead_touch(&eng->ra, io->die);
+}
+
 /* The bytes stay where the backend has them, until they are answered. */
 static int step_lend(struct io *io)
 {
@@ -43,6 +52,18 @@ static int step_lend(struct io *io)
 	io->out = io->loan.data;
 	io->done = io->len;
 	return STEP_DONE;
+}
+
+static void read_on(struct io *io)
+{
+	struct io_engine *eng = io->eng;
+	struct io_file *f = io->file;
+
+	if (!readahead_note(&f->ra, io->off, io->len, io->was_parked))
+		return;
+	io_look_for_others(io);
+	readahead_fill(&f->ra, &eng->ra, io->die, io->off + io->len, f->len,
+		       read_ahead, io);
 }
 
 static int step_read(struct io *io)
@@ -61,9 +82,8 @@ static int step_read(struct io *io)
 			   io->len);
 	if (ret)
 		return ret;
-	if (!f->sync && readahead_note(&f->ra, io->off, io->len, io->was_parked))
-		readahead_fill(&f->ra, &eng->ra, io->die, io->off + io->len,
-			       f->len, read_ahead, io);
+	if (!io->sync && !io->direct)
+		read_on(io);
 	io->out = buf;
 	io->done = io->len;
 	return STEP_DONE;
@@ -113,7 +133,7 @@ static int step_write(struct io *io)
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_write(eng->be, io->die, io_die_off(f, io->off), io->data,
 			    io->len);
-	if (!ret && f->sync)
+	if (!ret && io->sync)
 		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
 	if (!ret)
@@ -132,7 +152,7 @@ static int step_zero(struct io *io)
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_zero(eng->be, io->die,
 			   io_die_off(io->file, io->off) + io->done, n);
-	if (!ret && io->file && io->file->sync)
+	if (!ret && io->sync)
 		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
 	if (ret)

@@ -43,16 +43,39 @@ void readahead_touch(struct readahead_pool *pool, unsigned int die)
 	atomic_fetch_add(&pool->version[die], 1);
 }
 
+bool readahead_is_empty(struct readahead *ra)
+{
+	bool is_empty;
+
+	pthread_mutex_lock(&ra->lock);
+	is_empty = ra->is_filling || !ra->len;
+	pthread_mutex_unlock(&ra->lock);
+	return is_empty;
+}
+
+static bool is_old_locked(const struct readahead *ra, struct readahead_pool *pool,
+			  unsigned int die, uint64_t now)
+{
+	uint64_t from = ra->filled_at;
+
+	for (unsigned int other = 0; other < READAHEAD_DIES; other++)
+		if (other != die && pool->filled_at[other] > from)
+			from = pool->filled_at[other];
+	return ra->version != atomic_load(&pool->version[die]) ||
+	       now > ra->read_at + READAHEAD_MAX_NS ||
+	       now > from + READAHEAD_KEEP_NS;
+}
+
 static const char *get_locked(struct readahead *ra, struct readahead_pool *pool,
 			      unsigned int die, uint64_t off, size_t len,
 			      uint64_t now)
 {
-	bool is_old = ra->version != atomic_load(&pool->version[die]) ||
-		      now - ra->filled_at > READAHEAD_MAX_NS;
+	bool is_old;
 
 	/* while it is being filled the die is in: read that */
 	if (ra->is_filling || !ra->len)
 		return NULL;
+	is_old = is_old_locked(ra, pool, die, now);
 	if (is_old && !ra->lent)
 		drop_buf(ra, pool);
 	if (is_old || off < ra->start || len > ra->len ||
@@ -90,9 +113,17 @@ bool readahead_note(struct readahead *ra, uint64_t off, size_t len,
 
 	pthread_mutex_lock(&ra->lock);
 	if (!ra->is_filling) {
-		ra->streak = was_parked && off == ra->next ? ra->streak + 1 : 0;
+		/* whoever reads that much in one turn alternates with nobody */
+		if (off != ra->next || ra->passed > READAHEAD_LEN)
+			ra->streak = 0;
+		if (off != ra->next || was_parked)
+			ra->passed = 0;
+		if (!was_parked)
+			ra->passed += len;
+		else if (off == ra->next)
+			ra->streak++;
 		ra->next = off + len;
-		worth = ra->streak >= 2;
+		worth = was_parked && ra->streak >= 2;
 	}
 	pthread_mutex_unlock(&ra->lock);
 	return worth;
@@ -131,11 +162,12 @@ void readahead_fill(struct readahead *ra, struct readahead_pool *pool,
 		    readahead_fn fn, void *arg)
 {
 	uint64_t want = MIN(limit - off, (uint64_t)READAHEAD_LEN);
-	uint64_t version, got = 0;
+	uint64_t version, read_at, got = 0;
 
 	if (!want || !begin_fill(ra, pool))
 		return;
 	version = atomic_load(&pool->version[die]);
+	read_at = now_ns();
 	while (got < want) {
 		size_t n = MIN(want - got, FILL_STEP);
 
@@ -148,7 +180,9 @@ void readahead_fill(struct readahead *ra, struct readahead_pool *pool,
 	ra->version = version;
 	ra->start = off;
 	ra->len = got;
+	ra->read_at = read_at;
 	ra->filled_at = now_ns();
+	atomic_store(&pool->filled_at[die], ra->filled_at);
 	if (got < want)
 		drop_buf(ra, pool);
 	ra->is_filling = false;

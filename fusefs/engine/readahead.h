@@ -3,13 +3,16 @@
  * Reading ahead on a die that is about to leave the slot.
  *
  * `dd if=die0/vram of=die1/vram` alternates between two dies, and would swap
- * twice a block. When two sequential reads of an open file in a row had to
- * wait for a swap, the next one reads on into a buffer while the die is in, and
- * the reads that follow are answered from there.
+ * twice a block. When sequential reads of an open file had to wait for a swap
+ * twice, the next one that has to reads on into a buffer while the die is in,
+ * and the reads that follow are answered from there. One read(2) may come as
+ * several requests, of which only the first waits: those that follow it change
+ * nothing, unless they are as long as what would be read ahead.
  *
  * A GPU changes its memory behind our back, so what was read ahead is used
- * for one second at most, and never after any write, clearing, reset or ctl
- * command of that die through the mount.
+ * only until the client comes back from the other die that it asks in turn:
+ * for a short time after what was read ahead there, and never after any write,
+ * clearing, reset or ctl command of that die through the mount.
  */
 #ifndef K80FS_READAHEAD_H
 #define K80FS_READAHEAD_H
@@ -20,25 +23,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READAHEAD_LEN    ((size_t)16 << 20) /* bytes read on */
-#define READAHEAD_MAX    2 /* buffers in all */
-#define READAHEAD_MAX_NS 1000000000ULL /* how old it may be */
-#define READAHEAD_DIES   16
+#define READAHEAD_LEN     ((size_t)16 << 20) /* bytes read on */
+#define READAHEAD_MAX     2 /* buffers in all */
+#define READAHEAD_KEEP_NS 50000000ULL /* after a fill, its own or another's */
+#define READAHEAD_MAX_NS  250000000ULL /* how old it may be at all */
+#define READAHEAD_DIES    16
 
 /**
  * struct readahead_pool - what all files share
  * @in_use:  buffers handed out
  * @version: of each die's contents as far as this mount changes them
+ * @filled_at: when the last fill from each die ended
  */
 struct readahead_pool {
 	_Atomic unsigned int in_use;
 	_Atomic uint64_t version[READAHEAD_DIES];
+	_Atomic uint64_t filled_at[READAHEAD_DIES];
 };
 
 /**
  * struct readahead - of one open file
  * @next:   where a sequential reader goes on
- * @streak: sequential reads in a row that had to wait for a swap
+ * @streak: sequential reads that had to wait for a swap
+ * @passed: bytes of those that followed the last of them without a wait
  * @buf:    READAHEAD_LEN bytes, NULL when there is none
  * @is_filling: somebody copies into @buf
  * @lent:   reads that are being answered from @buf
@@ -48,10 +55,12 @@ struct readahead {
 	pthread_cond_t unused; /* neither filling nor lent any more */
 	uint64_t next;
 	unsigned int streak;
+	uint64_t passed;
 	char *buf;
 	uint64_t start;
 	uint64_t len;
 	uint64_t version;
+	uint64_t read_at; /* its oldest byte */
 	uint64_t filled_at;
 	bool is_filling;
 	unsigned int lent;
@@ -64,6 +73,9 @@ void readahead_free(struct readahead *ra, struct readahead_pool *pool);
 
 /** readahead_touch() - the contents of @die change: before and after it */
 void readahead_touch(struct readahead_pool *pool, unsigned int die);
+
+/** readahead_is_empty() - readahead_get() would give nothing */
+bool readahead_is_empty(struct readahead *ra);
 
 /**
  * readahead_get() - answer a read from what was read ahead

@@ -62,7 +62,7 @@ static void on_answer(struct compute_req *creq, ssize_t result)
 
 /* @data: @len bytes to be written, or NULL. */
 static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
-		   off_t off, const char *data, size_t len)
+		   off_t off, const char *data, size_t len, int flags)
 {
 	struct compute_call *call = calloc(1, sizeof(*call) + len);
 
@@ -80,7 +80,7 @@ static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
 	call->creq.off = (size_t)off;
 	call->creq.len = len;
 	call->creq.data = call->data;
-	call->creq.nowait = f->flags & O_NONBLOCK;
+	call->creq.nowait = flags & O_NONBLOCK;
 	call->creq.answer = on_answer;
 	if (data)
 		memcpy(call->data, data, len);
@@ -178,7 +178,8 @@ static void read_text(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
 	free(copy);
 }
 
-void fs_compute_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
+void fs_compute_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off,
+		     int flags)
 {
 	if (!is_buffer(f->node))
 		read_text(req, f, size, off);
@@ -186,7 +187,7 @@ void fs_compute_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
 		fuse_reply_buf(req, NULL, 0);
 	else
 		submit(req, f, COMPUTE_READ, off, NULL,
-		       min_u64(size, OWNER_BYTES - (uint64_t)off));
+		       min_u64(size, OWNER_BYTES - (uint64_t)off), flags);
 }
 
 /* Collects a module; it is loaded when its file is closed. */
@@ -225,7 +226,7 @@ static void write_module(fuse_req_t req, struct fs_file *f, const char *buf,
 }
 
 void fs_compute_write(fuse_req_t req, struct fs_file *f, const char *buf,
-		      size_t size, off_t off)
+		      size_t size, off_t off, int flags)
 {
 	int ret;
 
@@ -236,13 +237,13 @@ void fs_compute_write(fuse_req_t req, struct fs_file *f, const char *buf,
 			fuse_reply_err(req, ENOSPC);
 		else
 			submit(req, f, COMPUTE_WRITE, off, buf,
-			       min_u64(size, OWNER_BYTES - (uint64_t)off));
+			       min_u64(size, OWNER_BYTES - (uint64_t)off), flags);
 	} else {
 		ret = ctl_check(buf, size);
 		if (ret)
 			fuse_reply_err(req, -ret);
 		else
-			submit(req, f, COMPUTE_CTL, 0, buf, size);
+			submit(req, f, COMPUTE_CTL, 0, buf, size, flags);
 	}
 }
 
@@ -268,6 +269,6 @@ void fs_compute_flush(fuse_req_t req, struct fs_file *f)
 	else if (!text)
 		fuse_reply_err(req, ENOMEM);
 	else
-		submit(req, f, COMPUTE_LOAD, 0, text, len);
+		submit(req, f, COMPUTE_LOAD, 0, text, len, f->flags);
 	free(text);
 }

@@ -14,10 +14,11 @@ struct node;
 
 uint64_t fs_compute_len(struct fs *fs, const struct node *n);
 int fs_compute_snapshot(struct fs *fs, struct fs_file *f);
+/* @flags: of this request, as open(2) has them */
 void fs_compute_read(struct fuse_req *req, struct fs_file *f, size_t size,
-		     off_t off);
+		     off_t off, int flags);
 void fs_compute_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		      size_t size, off_t off);
+		      size_t size, off_t off, int flags);
 void fs_compute_flush(struct fuse_req *req, struct fs_file *f);
 
 #endif /* K80FS_FUSE_COMPUTE_H */

@@ -29,6 +29,7 @@ enum run_state { RUN_NONE, RUN_SUBMITTED, RUN_ANSWERED };
  * @call:   the request; its io serves one command after the other
  * @text:   the rest of the write, from @pos
  * @line:   length of the line that runs now
+ * @flags:  O_NONBLOCK, as of this write
  * @result: of that line
  */
 struct ctl_run {
@@ -37,6 +38,7 @@ struct ctl_run {
 	size_t pos;
 	size_t len;
 	size_t line;
+	int flags;
 	ssize_t result;
 	_Atomic int state;
 	char text[];
@@ -173,7 +175,7 @@ static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 		return 0;
 	io->die = (unsigned int)die;
 	io->req.op = cmd->sbr ? SCHED_RESET : ops[cmd->verb];
-	if (cmd->nowait || (run->file->flags & O_NONBLOCK))
+	if (cmd->nowait || (run->flags & O_NONBLOCK))
 		io->req.nowait = true;
 	if (cmd->has_wait)
 		io->req.wait_ns = cmd->wait_ms * NSEC_PER_MSEC;
@@ -203,7 +205,7 @@ static int prepare_zero(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 	}
 	if (!io->len)
 		return 0;
-	if (run->file->flags & O_NONBLOCK)
+	if (run->flags & O_NONBLOCK)
 		io->req.nowait = true;
 	fs_call_arm(&run->call);
 	return 1;
@@ -282,7 +284,8 @@ static void run_lines(struct ctl_run *run)
 	run_end(run);
 }
 
-void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf, size_t size)
+void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf,
+		  size_t size, int flags)
 {
 	int ret = ctl_check(buf, size);
 	struct ctl_run *run;
@@ -299,6 +302,7 @@ void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf, size_t siz
 	run->call.req = req;
 	run->call.fs = fuse_req_userdata(req);
 	run->file = f;
+	run->flags = flags;
 	run->len = size;
 	memcpy(run->text, buf, size);
 	run_lines(run);

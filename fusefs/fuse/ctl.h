@@ -8,7 +8,8 @@
 struct fs_file;
 struct fuse_req;
 
+/** fs_ctl_write() - @flags: of this request, as open(2) has them */
 void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		  size_t size);
+		  size_t size, int flags);
 
 #endif /* K80FS_FUSE_CTL_H */

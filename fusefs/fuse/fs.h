@@ -124,6 +124,7 @@ struct fs_module {
 
 /**
  * struct fs_file - an open file
+ * @flags: of its open
  * @io:   vram and resmem
  * @hold: ctl: the lease this open file took
  * @text: status and texts of compute: the snapshot; @text_len; @text_lock

@@ -93,7 +93,7 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	f->io.len = fs_vram_len(fs, f->node);
 	f->io.generation = info.generation;
 	f->io.nowait = f->flags & O_NONBLOCK;
-	f->io.sync = f->flags & (O_SYNC | O_DSYNC);
+	f->io.sync = fs->opts->sync || (f->flags & (O_SYNC | O_DSYNC));
 	f->io.lost = backend_lost(&fs->be, die);
 	f->io.reader = backend_reader_new(&fs->be, die);
 	return 0;
@@ -203,9 +203,9 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		 * that fills the page cache */
 		if (!fi->lock_owner)
 			fs->has_pages[ino] = true;
-		fs_vram_read(req, f, size, off);
+		fs_vram_read(req, f, size, off, fi->flags);
 	} else if (is_compute(f)) {
-		fs_compute_read(req, f, size, off);
+		fs_compute_read(req, f, size, off, fi->flags);
 	} else if (is_status(f)) {
 		char copy[STATUS_MAX];
 		size_t len;
@@ -233,11 +233,11 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 	if (!size)
 		fuse_reply_write(req, 0);
 	else if (is_memory(f))
-		fs_vram_write(req, f, buf, size, off);
+		fs_vram_write(req, f, buf, size, off, fi->flags);
 	else if (is_compute(f))
-		fs_compute_write(req, f, buf, size, off);
+		fs_compute_write(req, f, buf, size, off, fi->flags);
 	else
-		fs_ctl_write(req, f, buf, size);
+		fs_ctl_write(req, f, buf, size, fi->flags);
 }
 
 static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -66,7 +66,17 @@ static bool refuse_stale(fuse_req_t req, const struct fs_file *f)
 	return true;
 }
 
-void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
+/* Those of open may have been changed since, and writes have flags of their
+ * own; what only the page cache wants has none. */
+static void take_flags(struct io *io, int flags)
+{
+	io->req.nowait = flags & O_NONBLOCK;
+	io->direct = flags & O_DIRECT;
+	io->sync = io->file->sync || (flags & (O_SYNC | O_DSYNC));
+}
+
+void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off,
+		  int flags)
 {
 	uint64_t at = (uint64_t)off;
 	struct fs_call *call;
@@ -82,12 +92,13 @@ void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off)
 		return;
 	call->io.off = at;
 	call->io.len = min_u64(f->io.len - at, min_u64(size, IO_MAX_LEN));
+	take_flags(&call->io, flags);
 	call->reply = reply_read;
 	fs_call_submit(call);
 }
 
 void fs_vram_write(fuse_req_t req, struct fs_file *f, const char *buf,
-		   size_t size, off_t off)
+		   size_t size, off_t off, int flags)
 {
 	uint64_t at = (uint64_t)off;
 	struct fs_call *call;
@@ -104,6 +115,7 @@ void fs_vram_write(fuse_req_t req, struct fs_file *f, const char *buf,
 	call->io.off = at;
 	call->io.len = min_u64(f->io.len - at, min_u64(size, IO_MAX_LEN));
 	call->io.data = buf;
+	take_flags(&call->io, flags);
 	call->ino = f->node->ino;
 	call->reply = reply_count;
 	fs_call_submit(call);

@@ -10,10 +10,11 @@
 struct fs_file;
 struct fuse_req;
 
+/* @flags: of this request, as open(2) has them */
 void fs_vram_read(struct fuse_req *req, struct fs_file *f, size_t size,
-		  off_t off);
+		  off_t off, int flags);
 void fs_vram_write(struct fuse_req *req, struct fs_file *f, const char *buf,
-		   size_t size, off_t off);
+		   size_t size, off_t off, int flags);
 void fs_vram_fallocate(struct fuse_req *req, struct fs_file *f, int mode,
 		       off_t off, off_t len);
 void fs_vram_copy(struct fuse_req *req, struct fs_file *in, off_t off_in,

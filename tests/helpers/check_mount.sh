@@ -34,7 +34,7 @@ test_drops_the_options_of_mount()
 		x-systemd.requires=modprobe@bar_swap.service \
 		x-systemd.mount-timeout=9 X-mount.mkdir x-gvfs-show \
 		user user=joe users nouser owner group comment=text \
-		uhelper=k80fs rw exec suid nosuid dev nodev async sync \
+		uhelper=k80fs rw exec suid nosuid dev nodev async \
 		dirsync atime noatime diratime nodiratime relatime \
 		norelatime strictatime lazytime; do
 		mount_k80fs k80fs "$WORK/dir" -o "$own"
@@ -42,6 +42,16 @@ test_drops_the_options_of_mount()
 		mount_k80fs k80fs "$WORK/dir" -o "wait=1,$own,uid=7"
 		expect_args -o wait=1,uid=7 "$WORK/dir"
 	done
+}
+
+test_passes_sync_unless_async_comes_after_it()
+{
+	mount_k80fs k80fs "$WORK/dir" -o sync
+	expect_args -o sync "$WORK/dir"
+	mount_k80fs k80fs "$WORK/dir" -o wait=1,async,sync,uid=7
+	expect_args -o wait=1,uid=7,sync "$WORK/dir"
+	mount_k80fs k80fs "$WORK/dir" -o sync,async
+	expect_args "$WORK/dir"
 }
 
 test_without_options_passes_the_directory_alone()

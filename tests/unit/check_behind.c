@@ -130,12 +130,16 @@ START_TEST(write_waits_that_does_not_follow_the_last_one)
 }
 END_TEST
 
-START_TEST(write_of_an_o_sync_file_waits)
+START_TEST(synchronous_write_waits_whatever_its_file_was_opened_with)
 {
 	struct call *c;
 
-	f->sync = true;
-	c = call_of(CLIENT, IO_WRITE, f, 0, BLOCK);
+	f->sync = _i;
+	c = call_new(IO_WRITE, f, 0, BLOCK);
+	c->io.req.pid = CLIENT;
+	c->io.data = data;
+	c->io.sync = true;
+	io_submit(&c->io);
 	support_nap();
 	ck_assert_int_eq(c->n_answers, 0);
 	let_in();
@@ -535,7 +539,9 @@ Suite *behind_suite(void)
 	tcase_add_test(taken, client_of_one_die_waits_for_it_twice);
 	tcase_add_loop_test(taken,
 			    write_waits_that_does_not_follow_the_last_one, 0, 2);
-	tcase_add_test(taken, write_of_an_o_sync_file_waits);
+	tcase_add_loop_test(
+		taken,
+		synchronous_write_waits_whatever_its_file_was_opened_with, 0, 2);
 	tcase_add_test(taken, write_waits_when_all_memory_is_in_use);
 	tcase_add_test(taken, dies_share_the_memory);
 	tcase_add_loop_test(

@@ -328,6 +328,47 @@ START_TEST(reader_of_an_o_sync_file_reads_the_die_each_time)
 }
 END_TEST
 
+/* A flag of the request: fcntl(2) and pwritev2(2) change it as they like. */
+START_TEST(direct_read_is_neither_from_memory_nor_into_it)
+{
+	struct call *c;
+
+	fill(0, 6);
+	for (unsigned int i = 0; i < 8; i++) {
+		c = call_new(IO_READ, f, i * MIB, MIB);
+		c->io.direct = true;
+		ck_assert_int_eq(call_run(c), MIB);
+		ck_assert_int_eq(read_at(&fixture_files[1], 0, 1, c->got), 1);
+	}
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 0), 8);
+	fill(0, 9);
+	alternate(4, MIB);
+	fake_mem(0)[4 * MIB] = 0x5a;
+	c = call_new(IO_READ, f, 4 * MIB, 1);
+	c->io.direct = true;
+	ck_assert_int_eq(call_run(c), 1);
+	ck_assert_int_eq(c->got[0], 0x5a);
+}
+END_TEST
+
+START_TEST(what_was_read_ahead_is_forgotten_when_others_have_had_the_die)
+{
+	struct call *c;
+
+	fill(0, 7);
+	alternate(4, MIB);
+	fake_mem(0)[5 * MIB] = 0x5a;
+	fake_acquire_elsewhere(1);
+	c = call_new(IO_READ, f, 4 * MIB, 1);
+	ck_assert_int_eq(call_run(c), 1);
+	ck_assert_ptr_nonnull(f->ra.buf);
+	fake_acquire_elsewhere(0);
+	c = call_new(IO_READ, f, 5 * MIB, 1);
+	ck_assert_int_eq(call_run(c), 1);
+	ck_assert_int_eq(c->got[0], 0x5a);
+}
+END_TEST
+
 /* Whatever changes the die through the mount is seen by the next read. */
 START_TEST(what_was_read_ahead_is_forgotten_at_a_change)
 {
@@ -402,6 +443,10 @@ Suite *io_long_suite(void)
 	tcase_set_timeout(ahead, 30);
 	tcase_add_test(ahead, reader_that_alternates_between_dies_reads_ahead);
 	tcase_add_test(ahead, reader_of_an_o_sync_file_reads_the_die_each_time);
+	tcase_add_test(ahead, direct_read_is_neither_from_memory_nor_into_it);
+	tcase_add_test(
+		ahead,
+		what_was_read_ahead_is_forgotten_when_others_have_had_the_die);
 	tcase_add_loop_test(ahead, what_was_read_ahead_is_forgotten_at_a_change,
 			    0, 3);
 	tcase_add_test(ahead,

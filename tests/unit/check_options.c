@@ -110,10 +110,19 @@ START_TEST(no_option_gives_the_defaults)
 	ck_assert_uint_eq(o.slice_ms, 0);
 	ck_assert_uint_eq(o.umask, 0);
 	ck_assert(!o.uid_set && !o.gid_set);
-	ck_assert(!o.cache && !o.foreground && !o.debug);
+	ck_assert(!o.cache && !o.sync && !o.foreground && !o.debug);
 	ck_assert(!o.uring);
 	ck_assert_uint_eq(o.uring_depth, 0);
 	ck_assert(!o.show_help && !o.show_version);
+}
+END_TEST
+
+START_TEST(last_of_sync_and_async_counts_for_the_kernel_too)
+{
+	ck_assert_int_eq(parse(_i ? "async,sync" : "sync,async"), 0);
+	ck_assert_int_eq(o.sync, _i);
+	ck_assert_int_eq(n_option("sync"), 1);
+	ck_assert_int_eq(n_option("async"), 1);
 }
 END_TEST
 
@@ -555,6 +564,8 @@ Suite *options_suite(void)
 
 	tcase_add_checked_fixture(values, setup, teardown);
 	tcase_add_test(values, no_option_gives_the_defaults);
+	tcase_add_loop_test(
+		values, last_of_sync_and_async_counts_for_the_kernel_too, 0, 2);
 	tcase_add_test(values, each_option_sets_its_field);
 	tcase_add_loop_test(values, backend_and_its_options_make_the_device, 0,
 			    ARRAY_SIZE(devices));

@@ -23,6 +23,7 @@ static struct {
 	unsigned int fail_at; /* call that fails, 0: none */
 	uint64_t end; /* highest byte asked for */
 	unsigned int touch_at; /* call during which the die is written to */
+	unsigned int ms_a_call;
 } source;
 
 static char byte_at(uint64_t off)
@@ -36,6 +37,7 @@ static int read_source(void *arg, uint64_t off, void *buf, size_t len)
 
 	ck_assert_ptr_eq(arg, &source);
 	source.n_calls++;
+	mock_clock_advance(source.ms_a_call * NSEC_PER_MSEC);
 	if (source.n_calls == source.touch_at)
 		readahead_touch(&pool, DIE);
 	if (source.n_calls == source.fail_at)
@@ -109,9 +111,36 @@ END_TEST
 START_TEST(one_read_that_waited_is_not)
 {
 	ck_assert(!note(0, true));
-	ck_assert(!note(BLOCK, false));
-	ck_assert(!note(2 * BLOCK, true));
-	ck_assert(!note(3 * BLOCK, false));
+	for (uint64_t i = 1; i < 20; i++)
+		ck_assert(!note(i * BLOCK, false));
+}
+END_TEST
+
+/* A read(2) of 8 MiB, or of 1 MiB to a place that is not aligned. */
+START_TEST(requests_that_follow_without_a_wait_do_not_end_the_row)
+{
+	uint64_t off = 0;
+
+	for (int i = 0; i < 10; i++) {
+		ck_assert_int_eq(note(off, true), i >= 1);
+		off += BLOCK;
+		for (int more = 0; more < _i; more++, off += BLOCK)
+			ck_assert(!note(off, false));
+	}
+}
+END_TEST
+
+/* It has a slice to itself now and then: it would not swap less often. */
+START_TEST(reads_of_more_than_is_read_ahead_end_the_row)
+{
+	uint64_t off = 0;
+
+	for (int i = 0; i < 10; i++) {
+		ck_assert(!note(off, true));
+		off += BLOCK;
+		for (int more = 0; more < 17; more++, off += BLOCK)
+			ck_assert(!note(off, false));
+	}
 }
 END_TEST
 
@@ -253,13 +282,66 @@ START_TEST(second_fill_replaces_the_first)
 }
 END_TEST
 
-START_TEST(contents_are_used_for_a_second_at_most)
+START_TEST(contents_are_used_for_a_short_time)
 {
 	fill(0);
-	mock_clock_advance(READAHEAD_MAX_NS);
+	mock_clock_advance(50 * NSEC_PER_MSEC);
 	ck_assert(get(0, 1));
 	mock_clock_advance(1);
 	ck_assert(!get(0, 1));
+}
+END_TEST
+
+static struct readahead others;
+
+static void fill_another(unsigned int die)
+{
+	readahead_fill(&others, &pool, die, 0, LIMIT, read_source, &source);
+}
+
+/* The client waited for another die meanwhile, and then comes back. */
+START_TEST(contents_outlast_a_fill_of_another_die_for_a_short_time)
+{
+	readahead_init(&others);
+	fill(0);
+	mock_clock_advance(100 * NSEC_PER_MSEC);
+	fill_another(DIE + 1);
+	mock_clock_advance(50 * NSEC_PER_MSEC);
+	ck_assert(get(0, 1));
+	mock_clock_advance(1);
+	ck_assert(!get(0, 1));
+	readahead_free(&others, &pool);
+}
+END_TEST
+
+START_TEST(contents_do_not_outlast_a_fill_of_the_same_die)
+{
+	readahead_init(&others);
+	fill(0);
+	mock_clock_advance(50 * NSEC_PER_MSEC);
+	fill_another(DIE);
+	mock_clock_advance(1);
+	ck_assert(!get(0, 1));
+	readahead_free(&others, &pool);
+}
+END_TEST
+
+/* Their age counts from when the first of them was read. */
+START_TEST(contents_are_never_used_after_a_quarter_of_a_second)
+{
+	readahead_init(&others);
+	source.ms_a_call = 1;
+	fill(0);
+	source.ms_a_call = 0;
+	for (int i = 0; i < 9; i++) {
+		mock_clock_advance(26 * NSEC_PER_MSEC);
+		ck_assert(get(0, 1));
+		fill_another(DIE - 1);
+	}
+	ck_assert(get(0, 1));
+	mock_clock_advance(NSEC_PER_MSEC);
+	ck_assert(!get(0, 1));
+	readahead_free(&others, &pool);
 }
 END_TEST
 
@@ -371,6 +453,10 @@ Suite *readahead_suite(void)
 	tcase_add_test(note_case,
 		       two_sequential_reads_that_waited_are_worth_reading_ahead);
 	tcase_add_test(note_case, one_read_that_waited_is_not);
+	tcase_add_loop_test(
+		note_case,
+		requests_that_follow_without_a_wait_do_not_end_the_row, 1, 9);
+	tcase_add_test(note_case, reads_of_more_than_is_read_ahead_end_the_row);
 	tcase_add_test(note_case, reads_that_did_not_wait_never_are);
 	tcase_add_test(note_case, reads_here_and_there_never_are);
 	tcase_add_test(note_case, jump_starts_the_count_again);
@@ -392,7 +478,11 @@ Suite *readahead_suite(void)
 
 	tcase_add_checked_fixture(end, setup, teardown);
 	tcase_add_loop_test(end, fill_that_fails_leaves_nothing, 1, 4);
-	tcase_add_test(end, contents_are_used_for_a_second_at_most);
+	tcase_add_test(end, contents_are_used_for_a_short_time);
+	tcase_add_test(end,
+		       contents_outlast_a_fill_of_another_die_for_a_short_time);
+	tcase_add_test(end, contents_do_not_outlast_a_fill_of_the_same_die);
+	tcase_add_test(end, contents_are_never_used_after_a_quarter_of_a_second);
 	tcase_add_test(end, change_of_the_die_ends_it_and_of_another_does_not);
 	tcase_add_loop_test(end, change_during_the_fill_ends_it, 1, 4);
 	tcase_add_test(end, memory_for_all_files_is_limited);

@@ -112,7 +112,6 @@ static int op_bind(struct backend *be, unsigned int die, unsigned int flags)
 	struct bs_info *info = &fake.dies[die].info;
 	int ret;
 
-	(void)be;
 	take();
 	slot_enter_locked();
 	fake.bind_flags = flags;
@@ -127,6 +126,7 @@ static int op_bind(struct backend *be, unsigned int die, unsigned int flags)
 		info->resets++;
 	}
 	info->acquires++;
+	be->dies[die].acquires++;
 	if (fake.bound != (int)die || flags) {
 		if (fake.bound >= 0)
 			fake.dies[fake.bound].info.swaps_out++;
@@ -443,4 +443,11 @@ const char *fake_complaint(void)
 	complaint = fake.complaint;
 	drop();
 	return complaint;
+}
+
+void fake_acquire_elsewhere(unsigned int die)
+{
+	take();
+	fake.dies[die].info.acquires++;
+	drop();
 }

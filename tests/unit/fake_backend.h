@@ -84,6 +84,9 @@ void fake_set_mode(unsigned int die, int mode);
 /** fake_set_state() - enum bs_state, overrides active and idle; -1: not */
 void fake_set_state(unsigned int die, int state);
 
+/** fake_acquire_elsewhere() - another program has had the die in */
+void fake_acquire_elsewhere(unsigned int die);
+
 /** fake_set_waiters() - other processes that wait for the slot */
 void fake_set_waiters(unsigned int n);
 
