@@ -315,6 +315,8 @@ START_TEST(reader_that_alternates_between_dies_reads_ahead)
 {
 	fill(0, 5);
 	ck_assert_uint_le(alternate(14, MIB), 4);
+	/* the last of it was written behind */
+	ck_assert_uint_eq(io_settle(&fixture_eng, 20 * NSEC_PER_SEC), 0);
 	ck_assert_mem_eq(fake_mem(1), fake_mem(0), 14 * MIB);
 }
 END_TEST
