@@ -221,6 +221,13 @@ bench-copy: build-deps
 bench-slot: build-deps
 	tests/bench/run.sh slot
 
+.PHONY: pictures
+## pictures     draw the README's again, from a real run (asks for root)
+pictures: all
+	tests/pictures/session.sh | tests/pictures/terminal.py \
+		'six simulated dies, one of them in the slot at a time' \
+		> tests/pictures/session.svg
+
 INSTALL ?= install
 .PHONY: install uninstall
 ## install      to $(DESTDIR)$(prefix); the module: see kmod/

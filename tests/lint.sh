@@ -168,7 +168,7 @@ lint_man_pages()
 	done < <(files '\.[1-8]$')
 }
 
-# Options and targets that the README names exist.
+# Options and targets that the README names exist; k80fs(8) has every option.
 lint_readme_options()
 {
 	local name help
@@ -182,19 +182,20 @@ lint_readme_options()
 		return
 	}
 	help=$(build/k80fs --help)
-	# shellcheck disable=SC2016 # the backquotes are Markdown's
-	# the table's first column: | `name=VALUE` |, and -o in the examples
-	{
-		sed -n '/^## Options/,/^## /s/^| `\([^`]*\)`.*/\1/p' README.md
-		grep -oE -- '-o [a-z_]+[=a-z0-9_,/.]*' README.md | cut -c4- |
-			tr ',' '\n'
-	} | sed 's/^-o //; s/[= ].*//' | sort -u | while read -r name; do
+	grep -oE -- '-o [a-z_]+[=a-z0-9_,/.]*' README.md | cut -c4- |
+		tr ',' '\n' | sed 's/[= ].*//' | sort -u | while read -r name; do
 		case $name in
 		# of other programs and of mount(8)
 		'' | nofail | noauto | x-* | remount | loop) continue ;;
 		esac
 		grep -qE -- "(^|[ ,])(-o )?$name([=, |]|\$)" <<<"$help" ||
 			echo "README.md: k80fs --help has no '$name'"
+	done
+	grep -oE -- '^ +-o [a-z_]+(=[^ ]*)?' <<<"$help" | tr ',' '\n' |
+		sed -E 's/^ *(-o )?//; s/=.*//' | while read -r name; do
+		sed 's/\\~/ /g; s/\\-/-/g' fusefs/k80fs.8 |
+			grep -qE "[ ,]$name([= \"]|\$)" ||
+			echo "fusefs/k80fs.8: has no option '$name'"
 	done
 }
 
