@@ -103,7 +103,7 @@ static bool open_locked(struct behind *b, struct behind_die *d,
 		    (info.driver[0] && !b->be->with_driver))
 			return false;
 	if (b->be->dies[d->req.die].io_errno ||
-	    !sched_flush(b->sched, &d->req, false))
+	    !sched_flush(b->sched, &d->req, SCHED_FLUSH_FIRST, 0))
 		return false;
 	d->state = BEHIND_OPEN;
 	d->start = off;
@@ -253,7 +253,6 @@ static void flush(struct pool_work *work)
 	struct behind *b = d->all;
 	unsigned int die = (unsigned int)d->req.die;
 	int ret = d->result;
-	bool again;
 
 	await_writers(b, d);
 	if (ret) {
@@ -261,11 +260,12 @@ static void flush(struct pool_work *work)
 		return;
 	}
 	ret = write_all(b, d);
-	if (ret == -EIO || ret == -EAGAIN)
+	if (ret == -EIO || ret == -EAGAIN || sched_is_passing(ret))
 		sched_suspect(b->sched, die);
-	again = ret == -EAGAIN && d->taken++ < MAX_TAKEN;
-	if (again)
-		sched_flush(b->sched, &d->req, true);
+	if (sched_is_passing(ret))
+		sched_flush(b->sched, &d->req, SCHED_FLUSH_LATER, ret);
+	else if (ret == -EAGAIN && d->taken++ < MAX_TAKEN)
+		sched_flush(b->sched, &d->req, SCHED_FLUSH_AGAIN, 0);
 	else
 		end(b, d, ret);
 	sched_flushed(b->sched, die);

@@ -61,9 +61,27 @@ void sched_hurry_locked(struct sched *s, int die, uint64_t now)
 	s->policy.slice_end = MIN(s->policy.slice_end, now);
 }
 
-bool sched_flush(struct sched *s, struct sched_req *req, bool again)
+/* Why a flush of @die may not run yet, 0 if it may. */
+int sched_flush_error_locked(const struct sched *s, int die)
 {
-	bool may, is_stopping;
+	return s->flush_error[die] && now_ns() < s->flush_at[die]
+		       ? s->flush_error[die]
+		       : 0;
+}
+
+static void put_off_locked(struct sched *s, unsigned int die, int error)
+	REQUIRES(s->lock)
+{
+	s->is_busy[die] = true;
+	s->flush_error[die] = error;
+	s->flush_at[die] = now_ns() + SCHED_BUSY_NS;
+	policy_put_off(&s->policy, die, s->flush_at[die]);
+}
+
+bool sched_flush(struct sched *s, struct sched_req *req,
+		 enum sched_flush_turn turn, int error)
+{
+	bool may, is_stopping, again = turn != SCHED_FLUSH_FIRST;
 	unsigned int die = (unsigned int)req->die;
 
 	sched_take(&s->lock);
@@ -77,8 +95,10 @@ bool sched_flush(struct sched *s, struct sched_req *req, bool again)
 		list_add(&s->parked[die], req);
 		policy_wait_lazily(&s->policy, die, now_ns());
 		/* it has waited long enough */
-		if (again)
+		if (turn == SCHED_FLUSH_AGAIN)
 			policy_put_off(&s->policy, die, 0);
+		else if (turn == SCHED_FLUSH_LATER)
+			put_off_locked(s, die, error);
 	}
 	sched_leave(&s->lock);
 	if (!may)

@@ -15,7 +15,7 @@
 #include "sched/sched.h"
 
 #define SCHED_REST_NS (100 * NSEC_PER_MSEC) /* idle before others may take it */
-#define SCHED_BUSY_NS NSEC_PER_SEC /* a flush tries a busy die again */
+#define SCHED_BUSY_NS NSEC_PER_SEC /* a flush that was put off tries again */
 #define SCHED_RETRY_NS \
 	(10 * NSEC_PER_MSEC) /* between tries at a foreign lease */
 
@@ -56,7 +56,9 @@ struct sched {
 	struct req_list parked[POLICY_MAX_DIES]; /* need their die in */
 	struct req_list control; /* RELEASE and SYNC */
 	unsigned int flushes[POLICY_MAX_DIES]; /* parked or running */
-	bool is_busy[POLICY_MAX_DIES]; /* a flush was put off, -EBUSY */
+	bool is_busy[POLICY_MAX_DIES]; /* a flush was put off */
+	uint64_t flush_at[POLICY_MAX_DIES]; /* no flush before, its die in or not */
+	int flush_error[POLICY_MAX_DIES]; /* why */
 	bool flush_ended; /* the active die's requests may start now */
 	pid_t client[POLICY_MAX_DIES]; /* of the last IO request */
 	pid_t turn_client; /* the same since the active die is in, 0 for none */
@@ -148,6 +150,7 @@ void sched_note_client_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock);
 bool sched_must_flush_locked(const struct sched *s, int die) REQUIRES(s->lock);
 void sched_hurry_locked(struct sched *s, int die, uint64_t now) REQUIRES(s->lock);
+int sched_flush_error_locked(const struct sched *s, int die) REQUIRES(s->lock);
 
 /* thread.c */
 void *sched_thread(void *arg);

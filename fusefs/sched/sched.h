@@ -16,6 +16,7 @@
 #ifndef K80FS_SCHED_H
 #define K80FS_SCHED_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,22 +127,43 @@ int sched_try(struct sched *s, struct sched_req *req);
  * @wait_ns), -EINTR, -ENODEV, and what backend_bind() says. */
 void sched_park(struct sched *s, struct sched_req *req);
 
+/* Which time a FLUSH is parked: the first one; again, as its die was taken out
+ * under it; later, as its die refused it and may not do so for long. */
+enum sched_flush_turn {
+	SCHED_FLUSH_FIRST,
+	SCHED_FLUSH_AGAIN,
+	SCHED_FLUSH_LATER
+};
+
+/**
+ * sched_is_passing() - whether a die that gave this error may well take the
+ * same bytes a moment later: a driver was bound, memory was short
+ */
+static inline bool sched_is_passing(int error)
+{
+	return error == -EBUSY || error == -ENOMEM || error == -EINTR;
+}
+
 /**
  * sched_flush() - park a FLUSH, which runs before all else of its die
- * @again:  it was resumed, and failed with -EAGAIN
+ * @turn:  FIRST, or why it comes back after it was resumed with 0
+ * @error: LATER: the passing error, which requests of that die get until the
+ *         FLUSH has its next turn, in a second
  *
  * It is in no hurry: its die gets a turn for it after a while, see
  * POLICY_LAZY_SWAPS, or with the next request that waits for that die.
  *
  * Until sched_flushed() no IO request of that die starts, whether it came
- * earlier or later. A FLUSH waits as long as it takes, also for a die that is
- * busy, and resume() gets 0 or why the die cannot be put in.
+ * earlier or later. A FLUSH waits as long as it takes, also for a die that
+ * cannot be put in for a passing reason, and resume() gets 0 or the reason if
+ * it is another one.
  *
- * Return: false, with nothing done, if not @again and the die is in, or about
- * to be, or kept out by a hold, or if a hold waits: that begins when all is
- * flushed.
+ * Return: false, with nothing done, if it is the FIRST and the die is in, or
+ * about to be, or kept out by a hold, or if a hold waits: that begins when all
+ * is flushed.
  */
-bool sched_flush(struct sched *s, struct sched_req *req, bool again);
+bool sched_flush(struct sched *s, struct sched_req *req,
+		 enum sched_flush_turn turn, int error);
 
 /** sched_hurry() - a parked FLUSH of @die is to have its turn like any other */
 void sched_hurry(struct sched *s, unsigned int die);

@@ -30,13 +30,22 @@ static void job_run(struct sched *s, enum job_kind kind, unsigned int die,
 	}
 }
 
+/*
+ * Once a die and error: anybody who may read a die that cannot be put in could
+ * fill the log otherwise.
+ * @said: what was reported of each die since it was put in last
+ */
 static void report(struct sched *s, enum job_kind kind, unsigned int die,
-		   int result)
+		   int result, int *said)
 {
 	struct bs_info info;
 
-	if (!result || result == -EAGAIN || backend_info(s->be, die, &info))
+	if (!result && kind == JOB_BIND)
+		said[die] = 0;
+	if (!result || result == -EAGAIN || result == said[die] ||
+	    backend_info(s->be, die, &info))
 		return;
+	said[die] = result;
 	log_warn("die=%u %s failed: errno %d: %s", die,
 		 kind == JOB_BIND ? "acquire" : "release", -result,
 		 info.last_error);
@@ -45,6 +54,7 @@ static void report(struct sched *s, enum job_kind kind, unsigned int die,
 void *sched_slot_thread(void *arg)
 {
 	struct sched *s = arg;
+	int said[POLICY_MAX_DIES] = { 0 };
 
 	sched_take(&s->lock);
 	while (!s->is_stopping) {
@@ -64,7 +74,7 @@ void *sched_slot_thread(void *arg)
 		sched_leave(&s->lock);
 
 		job_run(s, kind, die, flags, &result, &cost);
-		report(s, kind, die, result);
+		report(s, kind, die, result, said);
 
 		sched_take(&s->lock);
 		s->job_result = result;

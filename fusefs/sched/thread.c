@@ -62,12 +62,17 @@ static bool pick_all(struct sched *s, struct sched_req *req, void *arg,
 	return true;
 }
 
-/* The die could not be put in. What was written behind outlasts a driver. */
+/*
+ * The die could not be put in. What was written behind outlasts what passes,
+ * and a reset that failed is the business of whoever ordered it.
+ */
 static bool pick_failed(struct sched *s, struct sched_req *req, void *arg,
 			int *result) NO_TSA
 {
 	*result = *(const int *)arg;
-	if (req->op != SCHED_FLUSH || *result != -EBUSY)
+	if (s->job_flags & BS_FORCE_SBR)
+		return req->op == SCHED_RESET;
+	if (req->op != SCHED_FLUSH || !sched_is_passing(*result))
 		return true;
 	s->is_busy[req->die] = true;
 	policy_put_off(&s->policy, (unsigned int)req->die,
@@ -123,12 +128,16 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 	*result = 0;
 	switch (req->op) {
 	case SCHED_IO:
-		if (s->flushes[req->die])
-			return false;
+		if (s->flushes[req->die]) {
+			*result = sched_flush_error_locked(s, req->die);
+			return *result;
+		}
 		sched_note_client_locked(s, req);
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
 	case SCHED_FLUSH:
+		if (sched_flush_error_locked(s, req->die))
+			return false;
 		s->is_busy[req->die] = false;
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
@@ -402,6 +411,8 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 		sched_clock_locked(s, now);
 	}
 	wake = MIN(wake, next_deadline_locked(s, now));
+	if (p->active >= 0 && sched_flush_error_locked(s, p->active))
+		wake = MIN(wake, s->flush_at[p->active]);
 	if (p->active < 0 && now < s->retry_at)
 		return MIN(wake, s->retry_at);
 

@@ -283,6 +283,26 @@ START_TEST(die_taken_out_under_the_flush_is_written_again)
 }
 END_TEST
 
+static const struct {
+	enum fake_call call;
+	int error;
+} passing[] = {
+	{ FAKE_WRITE, -EBUSY }, { FAKE_WRITE, -ENOMEM }, { FAKE_BIND, -EBUSY },
+	{ FAKE_BIND, -ENOMEM }, { FAKE_BIND, -EINTR },
+};
+
+/* A driver was bound for a moment, or memory was short. */
+START_TEST(what_passes_loses_nothing)
+{
+	write_one(0, BLOCK);
+	fake_fail(passing[_i].call, 1, passing[_i].error, 1);
+	let_in();
+	settle();
+	ck_assert_uint_eq(backend_lost(fixture_eng.be, 1), 0);
+	ck_assert_mem_eq(fake_mem(1), data, BLOCK);
+}
+END_TEST
+
 START_TEST(reset_takes_with_it_what_waits)
 {
 	write_one(0, BLOCK);
@@ -558,6 +578,8 @@ Suite *behind_suite(void)
 	tcase_add_test(late, hold_begins_when_all_is_in);
 	tcase_add_test(late, end_of_the_scheduler_is_a_loss_that_is_counted);
 	tcase_add_test(late, die_taken_out_under_the_flush_is_written_again);
+	tcase_add_loop_test(late, what_passes_loses_nothing, 0,
+			    ARRAY_SIZE(passing));
 	tcase_add_test(late, reset_takes_with_it_what_waits);
 	tcase_add_test(late, settle_says_how_much_still_waits);
 	tcase_add_test(late, reset_during_the_flush_ends_it);

@@ -11,7 +11,7 @@ static struct ask *flush_start(int die)
 {
 	struct ask *a = ask_new(SCHED_FLUSH, die);
 
-	ck_assert(sched_flush(fixture_sched, &a->req, false));
+	ck_assert(sched_flush(fixture_sched, &a->req, SCHED_FLUSH_FIRST, 0));
 	return a;
 }
 
@@ -26,7 +26,7 @@ static struct ask *flush_now(int die)
 static bool is_refused(int die)
 {
 	struct ask *a = ask_new(SCHED_FLUSH, die);
-	bool done = sched_flush(fixture_sched, &a->req, false);
+	bool done = sched_flush(fixture_sched, &a->req, SCHED_FLUSH_FIRST, 0);
 
 	a->n_answers = 1; /* nothing was to be answered */
 	return !done;
@@ -145,7 +145,7 @@ START_TEST(flush_that_is_parked_again_leaves_no_gap)
 	ck_assert_int_eq(ask_wait(flush), 0);
 	io = ask_start(SCHED_IO, 1);
 	flush->n_answers = 0;
-	ck_assert(sched_flush(fixture_sched, &flush->req, true));
+	ck_assert(sched_flush(fixture_sched, &flush->req, SCHED_FLUSH_AGAIN, 0));
 	sched_flushed(fixture_sched, 1);
 	ck_assert_int_eq(ask_wait(flush), 0);
 	fixture_settle();
@@ -167,24 +167,49 @@ START_TEST(flush_whose_die_does_not_come_in_is_told_and_bars_nobody)
 }
 END_TEST
 
+static const int passing[] = { -EBUSY, -ENOMEM, -EINTR };
+
 /* A driver that is bound, say: the bytes wait for its end. */
-START_TEST(flush_outlasts_a_busy_die)
+START_TEST(flush_outlasts_what_passes)
 {
 	struct ask *flush, *io;
 
-	fake_fail(FAKE_BIND, 1, -EBUSY, 2);
+	fake_fail(FAKE_BIND, 1, passing[_i], 2);
 	flush = flush_now(1);
 	support_wait_until(fake_count(FAKE_BIND, 1) == 1);
 	fixture_settle();
 	/* not at once again */
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 1);
 	io = ask_start(SCHED_IO, 1);
-	ck_assert_int_eq(ask_wait(io), -EBUSY);
+	ck_assert_int_eq(ask_wait(io), passing[_i]);
 	ck_assert(ask_is_open(flush));
 	fixture_advance(1000 * MS);
 	ck_assert_int_eq(ask_wait(flush), 0);
 	sched_flushed(fixture_sched, 1);
 	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 3);
+}
+END_TEST
+
+/* The die came in, and refused the copy. Nobody may hang behind that. */
+START_TEST(flush_that_its_die_refused_is_put_off)
+{
+	struct ask *flush = flush_now(1), *io;
+
+	ck_assert_int_eq(ask_wait(flush), 0);
+	io = ask_start(SCHED_IO, 1);
+	flush->n_answers = 0;
+	sched_suspect(fixture_sched, 1);
+	ck_assert(sched_flush(fixture_sched, &flush->req, SCHED_FLUSH_LATER,
+			      -EBUSY));
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_wait(io), -EBUSY);
+	ck_assert_int_eq(ask_wait(ask_start(SCHED_IO, 1)), -EBUSY);
+	fixture_settle();
+	ck_assert(ask_is_open(flush));
+	fixture_advance(1000 * MS);
+	ck_assert_int_eq(ask_wait(flush), 0);
+	sched_flushed(fixture_sched, 1);
+	ck_assert_int_eq(ask_run(SCHED_IO, 1), 0);
 }
 END_TEST
 
@@ -230,7 +255,7 @@ START_TEST(holds_that_wait_do_not_starve_the_flush)
 	ck_assert(is_refused(1));
 	ck_assert_int_eq(ask_run(SCHED_IO, 3), 0);
 	flush = ask_new(SCHED_FLUSH, 1);
-	ck_assert(sched_flush(fixture_sched, &flush->req, true));
+	ck_assert(sched_flush(fixture_sched, &flush->req, SCHED_FLUSH_AGAIN, 0));
 	sched_put(fixture_sched, 3);
 	advance_until(flush);
 	sched_flushed(fixture_sched, 1);
@@ -306,7 +331,9 @@ Suite *sched_flush_suite(void)
 	tcase_add_test(tcase, flush_that_is_parked_again_leaves_no_gap);
 	tcase_add_test(tcase,
 		       flush_whose_die_does_not_come_in_is_told_and_bars_nobody);
-	tcase_add_test(tcase, flush_outlasts_a_busy_die);
+	tcase_add_loop_test(tcase, flush_outlasts_what_passes, 0,
+			    ARRAY_SIZE(passing));
+	tcase_add_test(tcase, flush_that_its_die_refused_is_put_off);
 	tcase_add_loop_test(tcase, hold_begins_when_all_is_flushed, 0, 2);
 	tcase_add_test(tcase, holds_that_wait_do_not_starve_the_flush);
 	tcase_add_test(tcase, flush_of_a_busy_die_keeps_no_hold_out);

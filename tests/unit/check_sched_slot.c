@@ -109,6 +109,25 @@ START_TEST(reset_waits_for_the_copy_that_runs)
 }
 END_TEST
 
+/* Whoever only wants to read has not asked for it. */
+START_TEST(reset_that_fails_is_the_error_of_who_ordered_it_alone)
+{
+	struct ask *reset, *io, *pin;
+
+	fake_hold(FAKE_BIND);
+	fake_fail(FAKE_BIND, 0, -EPERM, 1);
+	reset = ask_start(SCHED_RESET, 0);
+	support_wait_until(fake_n_held(FAKE_BIND) == 1);
+	io = ask_start(SCHED_IO, 0);
+	pin = ask_start(SCHED_PIN, 0);
+	fake_let_go(FAKE_BIND);
+	ck_assert_int_eq(ask_wait(reset), -EPERM);
+	ck_assert_int_eq(ask_wait(io), 0);
+	ck_assert_int_eq(ask_wait(pin), 0);
+	put(0);
+}
+END_TEST
+
 /* The swap that is under way has no reset in it. */
 START_TEST(reset_that_comes_during_a_plain_swap_is_still_done)
 {
@@ -369,6 +388,8 @@ Suite *sched_slot_suite(void)
 	tcase_add_loop_test(look, reset_reaches_bind_as_a_flag, 0, 2);
 	tcase_add_test(look, reset_waits_for_the_copy_that_runs);
 	tcase_add_test(look, reset_that_comes_during_a_plain_swap_is_still_done);
+	tcase_add_test(look,
+		       reset_that_fails_is_the_error_of_who_ordered_it_alone);
 	tcase_add_test(look, reset_holds_up_no_other_die_for_ever);
 	tcase_add_test(look, suspect_die_is_looked_at_before_the_next_request);
 	tcase_add_test(look, suspect_die_waits_for_its_other_copies);
