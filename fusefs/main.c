@@ -28,6 +28,9 @@
 
 /* copies are bound by memory, not by cores: enough to hide one that stalls */
 #define COPY_THREADS 4
+/* clears and copies between dies: as many as help where no die waits for its
+ * turn */
+#define LONG_THREADS 4
 /* for what was written behind, if another process leases the slot: as long as
  * a service manager waits before it kills, with some to spare */
 #define SETTLE_NS (20 * NSEC_PER_SEC)
@@ -242,9 +245,10 @@ static int engine_start(struct fs *fs)
 	fs->io.be = &fs->be;
 	fs->io.wait_ns = fs->opts->wait_ms * NSEC_PER_MSEC;
 	fs->io.pool = pool_start(COPY_THREADS);
-	if (!fs->io.pool) {
+	fs->io.long_pool = pool_start(LONG_THREADS);
+	if (!fs->io.pool || !fs->io.long_pool) {
 		ret = -errno;
-		goto out_backend;
+		goto out_pool;
 	}
 	ret = fs_status_start(fs);
 	if (ret)
@@ -270,6 +274,7 @@ out_inval:
 out_status:
 	fs_status_stop(fs);
 out_pool:
+	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
 out_backend:
 	backend_close(&fs->be);
@@ -286,6 +291,7 @@ static void engine_stop(struct fs *fs)
 	sched_end_holds(fs->io.sched);
 	io_settle(&fs->io, SETTLE_NS);
 	ret = sched_stop(fs->io.sched);
+	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
 	fs_uring_stop(fs);
 	io_stop(&fs->io);

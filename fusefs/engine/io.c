@@ -78,11 +78,21 @@ static void io_finish(struct io *io, int ret)
 static int io_turn(struct io *io)
 {
 	unsigned int die = io->die;
-	int ret = io_is_gone(io) ? -ESTALE : io_step(io);
+	int ret;
+
+	if (io_is_gone(io))
+		ret = -ESTALE;
+	else if (io->req.is_long && io->req.interrupted)
+		ret = -EINTR;
+	else
+		ret = io_step(io);
 
 	if ((ret == -EIO && !io->is_late) || ret == -EAGAIN)
 		sched_suspect(io->eng->sched, die);
-	sched_put(io->eng->sched, die);
+	if (io->req.is_long)
+		sched_put_long(io->eng->sched, die);
+	else
+		sched_put(io->eng->sched, die);
 	if (ret == -EAGAIN)
 		ret = io->taken++ < IO_MAX_TAKEN ? STEP_MORE : -EIO;
 	return ret;
@@ -145,13 +155,17 @@ static void io_run(struct io *io)
 		}
 		if (io->op == IO_SLOT)
 			break;
+		if (!ret && io->req.is_long) {
+			pool_submit(io->eng->long_pool, &io->work);
+			return;
+		}
 		if (!ret)
 			ret = io_turn(io);
 	} while (ret == STEP_MORE);
 	io_finish(io, ret);
 }
 
-/* On a copy thread: granted after a wait. */
+/* On a copy thread: granted after a wait, or too long for other threads. */
 static void io_work(struct pool_work *work)
 {
 	struct io *io = container_of(work, struct io, work);
@@ -174,7 +188,8 @@ static void io_resume(struct sched_req *req, int result)
 	if (result < 0)
 		io_finish(io, result);
 	else
-		pool_submit(io->eng->pool, &io->work);
+		pool_submit(req->is_long ? io->eng->long_pool : io->eng->pool,
+			    &io->work);
 }
 
 /* What was read ahead needs no turn. */
@@ -228,6 +243,18 @@ void io_submit(struct io *io)
 	}
 	io->req.small = (io->op == IO_READ || io->op == IO_WRITE) &&
 			policy_is_small(io->len);
+	/* a command; a client's hole is punched as long as there are clients */
+	io->req.ends_early = io->op == IO_ZERO && !io->file;
+	io->req.is_long = (io->op == IO_ZERO || io->op == IO_COPY) &&
+			  io->len > IO_MAX_LEN;
+	if (io->req.is_long && io->park) {
+		int ret = io->park(io);
+
+		if (ret) {
+			io_finish(io, ret);
+			return;
+		}
+	}
 	io_run(io);
 }
 

@@ -9,9 +9,10 @@
  * One transfer: ask the scheduler, copy, give the die back, answer once.
  *
  * A request runs on the thread that submits it while its die is in. Otherwise
- * it is parked with the scheduler and goes on, later, on a copy thread. Long
- * work is done in steps, each with its own turn, so that it can be interrupted
- * and holds nobody up.
+ * it is parked with the scheduler and goes on, later, on a copy thread. Work
+ * that is longer than one request of IO_MAX_LEN has threads of its own and is
+ * done in steps, each with its own turn, so that it can be interrupted and
+ * holds nobody up.
  */
 #ifndef K80FS_IO_H
 #define K80FS_IO_H
@@ -34,6 +35,7 @@
 
 /**
  * struct io_engine - what every transfer needs
+ * @pool:      for what waited; @long_pool: for clears and copies
  * @is_staging: a copy between dies uses @stage now
  * @stage:     IO_COPY_MAX bytes, kept between copies; whoever set @is_staging
  * @behind:    see io_start()
@@ -45,6 +47,7 @@ struct io_engine {
 	struct backend *be;
 	struct sched *sched;
 	struct pool *pool;
+	struct pool *long_pool;
 	uint64_t wait_ns; /* default patience with holds of other dies */
 	atomic_flag is_staging;
 	char *stage;
@@ -105,8 +108,9 @@ enum io_op {
  * @dst:    COPY: where to; @dst_off: first byte there
  * @sync:   a write has reached the die when it is answered; @direct: neither
  *          from nor into what is read ahead. io_init() sets the file's
- * @park:   called before the request is parked, NULL for none: keep @data, arm
- *          interrupts. An error of it is the answer
+ * @park:   called before the request leaves the thread that submits it, maybe
+ *          again later, NULL for none: keep @data, arm interrupts. An error of
+ *          it is the answer
  * @answer: called exactly once, without locks and with the die given back.
  *          @result: bytes, 0 or -errno; @data: READ: what was read, valid
  *          during the call. May run in the scheduler's thread when @result

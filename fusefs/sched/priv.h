@@ -60,10 +60,12 @@ struct sched {
 	uint64_t flush_at[POLICY_MAX_DIES]; /* no flush before, its die in or not */
 	int flush_error[POLICY_MAX_DIES]; /* why */
 	bool flush_ended; /* the active die's requests may start now */
+	bool long_runs[POLICY_MAX_DIES]; /* a long request does */
+	unsigned int longs[POLICY_MAX_DIES]; /* those that are parked */
 	pid_t client[POLICY_MAX_DIES]; /* of the last IO request */
 	pid_t turn_client; /* the same since the active die is in, 0 for none */
 	bool is_shared; /* it had several since then */
-	bool is_ending; /* no hold is given any more */
+	_Atomic bool is_ending; /* no hold is given any more */
 	bool suspect[POLICY_MAX_DIES];
 	bool is_stopping;
 	bool is_changed;

@@ -8,15 +8,24 @@
 
 #include "sched/priv.h"
 
+/* Not before a long request that waits already: they take turns. */
+static bool may_run_long_locked(const struct sched *s,
+				const struct sched_req *req) REQUIRES(s->lock)
+{
+	return !req->is_long || (!s->long_runs[req->die] && !s->longs[req->die]);
+}
+
 int sched_try(struct sched *s, struct sched_req *req)
 {
 	uint64_t now = now_ns();
 	int ret = -EAGAIN;
 
 	/* every die is always in, and none can be kept in or reset */
-	if (!s->be->ops->has_slot)
-		return sched_is_hold(req) || req->op == SCHED_RESET ? -EOPNOTSUPP
-								    : 0;
+	if (!s->be->ops->has_slot) {
+		if (sched_is_hold(req) || req->op == SCHED_RESET)
+			return -EOPNOTSUPP;
+		return req->ends_early && s->is_ending ? -ENODEV : 0;
+	}
 	sched_take(&s->lock);
 	if (s->is_stopping) {
 		ret = -ENODEV;
@@ -32,7 +41,7 @@ int sched_try(struct sched *s, struct sched_req *req)
 		}
 	} else if (req->op == SCHED_RELEASE) {
 		ret = -EAGAIN;
-	} else if (s->is_ending && sched_is_hold(req)) {
+	} else if (s->is_ending && (sched_is_hold(req) || req->ends_early)) {
 		ret = -ENODEV;
 	} else if (req->gives_way && sched_blocks_locked(s, req->die)) {
 		ret = -EXDEV;
@@ -41,7 +50,9 @@ int sched_try(struct sched *s, struct sched_req *req)
 		sched_note_locked(s, req, ret);
 	} else if (policy_may_run(&s->policy, (unsigned int)req->die) &&
 		   !s->suspect[req->die]) {
-		if (req->op == SCHED_IO && !s->flushes[req->die]) {
+		if (req->op == SCHED_IO && !s->flushes[req->die] &&
+		    may_run_long_locked(s, req)) {
+			s->long_runs[req->die] |= req->is_long;
 			policy_run(&s->policy, (unsigned int)req->die, now);
 			sched_note_client_locked(s, req);
 			ret = 0;
@@ -83,6 +94,7 @@ void sched_park(struct sched *s, struct sched_req *req)
 		return;
 	}
 	req->deadline = sched_blocked_clock_locked(s, now) + req->wait_ns;
+	s->longs[req->die] += req->is_long;
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC) {
 		list_add(&s->control, req);
 	} else {
@@ -98,17 +110,31 @@ void sched_park(struct sched *s, struct sched_req *req)
 	sched_wake(s);
 }
 
-void sched_put(struct sched *s, unsigned int die)
+static void put(struct sched *s, unsigned int die, bool is_long)
 {
-	bool last;
+	bool must_wake;
 
 	if (!s->be->ops->has_slot)
 		return;
 	sched_take(&s->lock);
-	last = policy_done(&s->policy, die, now_ns());
+	must_wake = policy_done(&s->policy, die, now_ns());
+	if (is_long) {
+		s->long_runs[die] = false;
+		must_wake = must_wake || s->longs[die];
+	}
 	sched_leave(&s->lock);
-	if (last)
+	if (must_wake)
 		sched_wake(s);
+}
+
+void sched_put(struct sched *s, unsigned int die)
+{
+	put(s, die, false);
+}
+
+void sched_put_long(struct sched *s, unsigned int die)
+{
+	put(s, die, true);
 }
 
 void sched_interrupt(struct sched *s, struct sched_req *req)

@@ -60,6 +60,9 @@ struct sched_hold {
  *           policy_is_small()
  * @nowait:  -EBUSY instead of waiting for another's hold to end
  * @gives_way: -EXDEV instead of waiting for another's hold to end
+ * @is_long: IO: takes longer than others; they take turns, and one of them runs
+ *           at a time on a die. It ends with sched_put_long()
+ * @ends_early: -ENODEV once sched_end() was called
  * @wait_ns: how long a hold of another die may block it
  * @pid:     who asks, 0 if not known; @comm: its name, for PIN and LEASE
  * @hold:    LEASE: where the lease is kept
@@ -73,6 +76,8 @@ struct sched_req {
 	bool small;
 	bool nowait;
 	bool gives_way;
+	bool is_long;
+	bool ends_early;
 	uint64_t wait_ns;
 	pid_t pid;
 	char comm[SCHED_COMM_LEN];
@@ -176,6 +181,9 @@ bool sched_alternates(struct sched *s, pid_t pid, unsigned int die);
 
 /** sched_put() - an IO or SYNC request has finished its copy */
 void sched_put(struct sched *s, unsigned int die);
+
+/** sched_put_long() - the same of an IO request that is long */
+void sched_put_long(struct sched *s, unsigned int die);
 
 /** sched_interrupt() - only marks and wakes: any context, any lock */
 void sched_interrupt(struct sched *s, struct sched_req *req);

@@ -40,6 +40,7 @@ static void sift_locked(struct sched *s, struct req_list *from,
 		else if (from != &s->control)
 			policy_unwait(&s->policy, (unsigned int)req->die,
 				      req->small);
+		s->longs[req->die] -= req->is_long;
 		list_add(to, req);
 	}
 	from->tail = p;
@@ -80,14 +81,14 @@ static bool pick_failed(struct sched *s, struct sched_req *req, void *arg,
 	return false;
 }
 
-/* No hold is given any more. */
-static bool pick_holds(struct sched *s, struct sched_req *req, void *arg,
-		       int *result)
+/* No hold is given any more, nor anything that the end need not wait for. */
+static bool pick_ending(struct sched *s, struct sched_req *req, void *arg,
+			int *result)
 {
 	(void)s;
 	(void)arg;
 	*result = -ENODEV;
-	return sched_is_hold(req);
+	return sched_is_hold(req) || req->ends_early;
 }
 
 static bool pick_interrupted(struct sched *s, struct sched_req *req, void *arg,
@@ -132,6 +133,9 @@ static bool pick_ready(struct sched *s, struct sched_req *req, void *arg,
 			*result = sched_flush_error_locked(s, req->die);
 			return *result;
 		}
+		if (req->is_long && s->long_runs[req->die])
+			return false;
+		s->long_runs[req->die] |= req->is_long;
 		sched_note_client_locked(s, req);
 		policy_start(&s->policy, (unsigned int)req->die);
 		return true;
@@ -384,7 +388,7 @@ static uint64_t tick_locked(struct sched *s, struct req_list *out)
 	if (atomic_exchange(&s->interrupts, false))
 		sift_all_locked(s, out, pick_interrupted, NULL);
 	if (s->is_ending)
-		sift_all_locked(s, out, pick_holds, NULL);
+		sift_all_locked(s, out, pick_ending, NULL);
 	if (s->blocked_since) {
 		clock = sched_blocked_clock_locked(s, now);
 		sift_all_locked(s, out, pick_expired, &clock);

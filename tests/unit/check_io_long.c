@@ -137,6 +137,74 @@ START_TEST(zero_interrupted_between_steps_stops_there)
 }
 END_TEST
 
+/* Before them came as many as there are threads of any kind. */
+START_TEST(zeroes_hold_up_neither_their_callers_nor_readers)
+{
+	struct call *zeroes[8];
+
+	fake_hold(FAKE_ZERO);
+	for (size_t i = 0; i < ARRAY_SIZE(zeroes); i++) {
+		zeroes[i] = call_new(IO_ZERO, _i ? f : NULL, 0, 2 * MIB);
+		io_submit(&zeroes[i]->io);
+	}
+	support_wait_until(fake_n_held(FAKE_ZERO));
+	ck_assert_int_eq(call_run(call_new(IO_READ, f, 0, 4096)), 4096);
+	/* one at a time: a reader of another die waits for one step, not 8 */
+	ck_assert_uint_eq(fake_n_held(FAKE_ZERO), 1);
+	fake_let_go(FAKE_ZERO);
+	for (size_t i = 0; i < ARRAY_SIZE(zeroes); i++) {
+		ck_assert_int_eq(call_wait(zeroes[i]), 0);
+		ck_assert(!pthread_equal(zeroes[i]->thread, pthread_self()));
+	}
+}
+END_TEST
+
+START_TEST(zeroes_of_one_die_take_turns)
+{
+	struct call *a = call_new(IO_ZERO, f, 0, IO_ZERO_STEP + MIB);
+	struct call *b =
+		call_new(IO_ZERO, f, IO_ZERO_STEP + 2 * MIB, IO_ZERO_STEP + MIB);
+	unsigned char *mem = fake_mem(0);
+
+	mem[0] = mem[a->io.len - 1] = mem[b->io.off] = 'x';
+	fake_hold(FAKE_ZERO);
+	io_submit(&a->io);
+	support_wait_until(fake_n_held(FAKE_ZERO) == 1);
+	io_submit(&b->io);
+	fake_let_one_go(FAKE_ZERO);
+	support_wait_until(fake_count(FAKE_ZERO, 0) == 2);
+	fake_let_one_go(FAKE_ZERO);
+	support_wait_until(fake_count(FAKE_ZERO, 0) == 3);
+	ck_assert_int_eq(mem[0], 0);
+	ck_assert_int_eq(mem[a->io.len - 1], 'x');
+	ck_assert_int_eq(mem[b->io.off], 0);
+	fake_let_go(FAKE_ZERO);
+	ck_assert_int_eq(call_wait(a), 0);
+	ck_assert_int_eq(call_wait(b), 0);
+}
+END_TEST
+
+/* A hole that a client punches has a client that waits for it. */
+START_TEST(zero_command_ends_with_the_daemon_and_a_punch_goes_on)
+{
+	struct call *zero = call_new(IO_ZERO, NULL, 0, 2 * IO_ZERO_STEP);
+	struct call *other = call_new(IO_ZERO, NULL, 0, 2 * IO_ZERO_STEP);
+	struct call *punch = call_new(IO_ZERO, f, 0, IO_ZERO_STEP + 1);
+
+	fake_hold(FAKE_ZERO);
+	io_submit(&zero->io);
+	support_wait_until(fake_n_held(FAKE_ZERO) == 1);
+	io_submit(&other->io);
+	io_submit(&punch->io);
+	sched_end_holds(fixture_eng.sched);
+	ck_assert_int_eq(call_wait(other), -ENODEV);
+	fake_let_go(FAKE_ZERO);
+	ck_assert_int_eq(call_wait(zero), -ENODEV);
+	ck_assert_int_eq(call_wait(punch), 0);
+	ck_assert_int_eq(call_run(call_new(IO_ZERO, NULL, 0, 1)), -ENODEV);
+}
+END_TEST
+
 START_TEST(zero_that_fails_shows_no_progress_any_more)
 {
 	fake_fail(FAKE_ZERO, 0, -EIO, 1);
@@ -222,18 +290,16 @@ START_TEST(copy_beside_another_copy_takes_a_small_stage)
 {
 	struct call *big = copy_new(f, 0, &fixture_files[1], 0, FIXTURE_BYTES);
 	struct call *small = copy_new(f, 0, &fixture_files[2], 0, FIXTURE_BYTES);
-	pthread_t one, two;
 
+	/* the small one reads while the big one waits for the other die */
+	sched_set_slice(fixture_eng.sched, 20000);
 	fake_hold(FAKE_READ);
-	one = submit_aside(big);
+	io_submit(&big->io);
 	support_wait_until(fake_n_held(FAKE_READ) == 1);
-	two = submit_aside(small);
-	support_wait_until(fake_n_held(FAKE_READ) == 2);
+	io_submit(&small->io);
 	fake_let_go(FAKE_READ);
 	ck_assert_int_eq(call_wait(big), IO_COPY_MAX);
 	ck_assert_int_eq(call_wait(small), IO_COPY_MIN);
-	pthread_join(one, NULL);
-	pthread_join(two, NULL);
 }
 END_TEST
 
@@ -420,6 +486,11 @@ Suite *io_long_suite(void)
 	tcase_add_test(zero, zero_shows_its_progress_while_it_runs);
 	tcase_add_test(zero, zero_gives_up_the_slot_between_steps);
 	tcase_add_test(zero, zero_interrupted_between_steps_stops_there);
+	tcase_add_loop_test(
+		zero, zeroes_hold_up_neither_their_callers_nor_readers, 0, 2);
+	tcase_add_test(zero, zeroes_of_one_die_take_turns);
+	tcase_add_test(zero,
+		       zero_command_ends_with_the_daemon_and_a_punch_goes_on);
 	tcase_add_test(zero, zero_that_fails_shows_no_progress_any_more);
 	tcase_add_test(zero,
 		       zero_of_an_o_sync_file_has_reached_the_die_when_answered);

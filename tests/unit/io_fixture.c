@@ -8,6 +8,7 @@
 #include "base/log.h"
 
 #define COPY_THREADS 3
+#define LONG_THREADS 2
 
 struct io_engine fixture_eng;
 struct io_file fixture_files[FIXTURE_DIES];
@@ -44,6 +45,8 @@ void io_fixture_setup(void)
 	fixture_eng.wait_ns = 20 * NSEC_PER_MSEC;
 	fixture_eng.pool = pool_start(COPY_THREADS);
 	ck_assert_ptr_nonnull(fixture_eng.pool);
+	fixture_eng.long_pool = pool_start(LONG_THREADS);
+	ck_assert_ptr_nonnull(fixture_eng.long_pool);
 	ck_assert_int_eq(sched_start(&fixture_eng.sched, &be, NULL, NULL), 0);
 	io_start(&fixture_eng);
 	for (unsigned int die = 0; die < FIXTURE_DIES; die++)
@@ -58,6 +61,7 @@ void io_fixture_teardown(void)
 		call_wait(&calls[i]);
 	if (!is_stopped)
 		io_fixture_stop();
+	pool_stop(fixture_eng.long_pool);
 	pool_stop(fixture_eng.pool);
 	sched_free(fixture_eng.sched);
 	for (unsigned int i = 0; i < n_calls; i++) {
