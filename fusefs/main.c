@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "compute/compute.h"
 #include "fuse/attr.h"
+#include "fuse/end.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
 #include "fuse/loop.h"
@@ -31,9 +32,6 @@
 /* clears and copies between dies: as many as help where no die waits for its
  * turn */
 #define LONG_THREADS 4
-/* for what was written behind, if another process leases the slot: as long as
- * a service manager waits before it kills, with some to spare */
-#define SETTLE_NS (20 * NSEC_PER_SEC)
 
 /* written to by the daemon when the mount works, read by who started it */
 static int ready_fd = -1;
@@ -99,8 +97,10 @@ static void *announce(void *arg)
 		fprintf(stderr, "k80fs: %s: mounted, but does not work: %s\n",
 			fs->opts->mountpoint, strerror(errno));
 		fuse_session_exit(fs->se);
+		fs_end_wake(fs);
 		return NULL;
 	}
+	fs->end.dev = st.st_dev;
 	if (!fs->opts->foreground) {
 		log_init(false, LOG_LEVEL_INFO);
 		leave_terminal();
@@ -282,25 +282,36 @@ out_backend:
 	return ret;
 }
 
-static void engine_stop(struct fs *fs)
+/* Returns false if something that was answered did not get to its die. */
+static bool engine_stop(struct fs *fs)
 {
+	uint64_t now = now_ns();
+	bool is_whole;
 	int ret;
 
 	compute_stop(fs->compute);
 	fs_uring_leave(fs);
-	sched_end_holds(fs->io.sched);
-	io_settle(&fs->io, SETTLE_NS);
+	sched_end_holds(fs->io.sched, 0);
+	io_end(&fs->io);
+	/* of an end that took long there is a little left all the same */
+	io_settle(&fs->io, MAX(fs->end.until, now + NSEC_PER_SEC) - now);
 	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
 	fs_uring_stop(fs);
 	io_stop(&fs->io);
+	/* the thread that invalidates may wait for a page whose read nobody
+	 * will answer */
+	if (fs->se)
+		fs_end_cut(fs);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
+	is_whole = fs_end_is_whole(fs);
 	if (ret)
-		return;
+		return is_whole;
 	sched_free(fs->io.sched);
 	backend_close(&fs->be);
+	return is_whole;
 }
 
 static int mount_and_serve(struct fs *fs, struct fuse_args *args)
@@ -308,7 +319,9 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	pthread_t announcer;
 	int ret;
 
-	ret = engine_start(fs);
+	ret = fs_end_prepare(fs);
+	if (!ret)
+		ret = engine_start(fs);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	ret = EXIT_FAILURE;
@@ -317,17 +330,15 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	fs->se = fuse_session_new(args, &fs_ops, sizeof(fs_ops), fs);
 	if (!fs->se)
 		goto out_engine;
-	if (fuse_set_signal_handlers(fs->se))
-		goto out_session;
 	if (fuse_session_mount(fs->se, fs->opts->mountpoint))
-		goto out_signals;
+		goto out_session;
 	if (pthread_create(&announcer, NULL, announce, fs))
 		goto out_unmount;
 	if (!fs_loop(fs))
 		ret = EXIT_SUCCESS;
 
-	fuse_remove_signal_handlers(fs->se);
-	engine_stop(fs);
+	if (!engine_stop(fs))
+		ret = EXIT_FAILURE;
 	fuse_session_unmount(fs->se);
 	pthread_join(announcer, NULL);
 	fuse_session_destroy(fs->se);
@@ -335,10 +346,9 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 
 out_unmount:
 	fuse_session_unmount(fs->se);
-out_signals:
-	fuse_remove_signal_handlers(fs->se);
 out_session:
 	fuse_session_destroy(fs->se);
+	fs->se = NULL;
 out_engine:
 	engine_stop(fs);
 	return ret;

@@ -30,6 +30,13 @@
 		min_a_ < min_b_ ? min_a_ : min_b_; \
 	})
 
+#define MAX(a, b)                                  \
+	({                                         \
+		__typeof__(a) max_a_ = (a);        \
+		__typeof__(b) max_b_ = (b);        \
+		max_a_ > max_b_ ? max_a_ : max_b_; \
+	})
+
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

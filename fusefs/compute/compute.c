@@ -39,6 +39,7 @@ struct compute_die {
 	struct sched_req turn;
 	bool is_parked;
 	int turn_result;
+	bool is_ending; /* nothing is begun any more */
 	bool is_stopping;
 	char log[COMPUTE_LOG_MAX];
 	size_t log_len;
@@ -84,7 +85,7 @@ static int window_enter(void *arg, unsigned int die)
 
 	pthread_mutex_lock(&d->lock);
 	d->is_parked = true;
-	if (d->current->interrupted || d->is_stopping)
+	if (d->current->interrupted || d->is_ending)
 		sched_interrupt(c->cfg.sched, &d->turn);
 	pthread_mutex_unlock(&d->lock);
 	sched_park(c->cfg.sched, &d->turn);
@@ -291,12 +292,12 @@ static bool run_queue_locked(struct compute_die *d)
 	struct compute_req *req;
 
 	while ((req = *link)) {
-		bool is_stopping = d->is_stopping;
+		bool is_ending = d->is_ending;
 		ssize_t ret;
 
 		d->current = req;
 		pthread_mutex_unlock(&d->lock);
-		ret = is_stopping ? -ENODEV : step(d, req);
+		ret = is_ending ? -ENODEV : step(d, req);
 		pthread_mutex_lock(&d->lock);
 		d->current = NULL;
 		if (ret == WAITS && !req->nowait) {
@@ -419,20 +420,32 @@ int compute_start(struct compute **out, const struct compute_config *cfg)
 	return ret;
 }
 
-void compute_stop(struct compute *c)
+static void end_dies(struct compute *c, bool is_stopping)
 {
-	if (!c)
-		return;
 	for (unsigned int die = 0; die < c->n_started; die++) {
 		struct compute_die *d = &c->dies[die];
 
 		pthread_mutex_lock(&d->lock);
-		d->is_stopping = true;
+		d->is_ending = true;
+		d->is_stopping = is_stopping;
 		if (d->is_parked)
 			sched_interrupt(c->cfg.sched, &d->turn);
 		pthread_cond_signal(&d->wake);
 		pthread_mutex_unlock(&d->lock);
 	}
+}
+
+void compute_end(struct compute *c)
+{
+	if (c)
+		end_dies(c, false);
+}
+
+void compute_stop(struct compute *c)
+{
+	if (!c)
+		return;
+	end_dies(c, true);
 	for (unsigned int die = 0; die < c->n_started; die++) {
 		struct compute_die *d = &c->dies[die];
 

@@ -84,6 +84,12 @@ struct compute_req {
 int compute_start(struct compute **out, const struct compute_config *cfg);
 
 /**
+ * compute_end() - from here on every request is answered with -ENODEV, also
+ * those that wait for a kernel; NULL does nothing
+ */
+void compute_end(struct compute *c);
+
+/**
  * compute_stop() - answer what waits with -ENODEV and end the threads
  *
  * Kernels that run are left to the end of the process. Before sched_stop().

@@ -178,6 +178,16 @@ bool behind_waits(struct behind *b, unsigned int die)
 	return waits;
 }
 
+void behind_close(struct behind *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->is_closed = true;
+	for (unsigned int die = 0; die < BACKEND_MAX_DIES; die++)
+		if (b->dies[die].state != BEHIND_EMPTY)
+			sched_hurry(b->sched, die);
+	pthread_mutex_unlock(&b->lock);
+}
+
 uint64_t behind_settle(struct behind *b, uint64_t patience_ns)
 {
 	uint64_t end = now_ns() + patience_ns, left = 0;
@@ -186,12 +196,9 @@ uint64_t behind_settle(struct behind *b, uint64_t patience_ns)
 	int ret = 0;
 
 	pthread_mutex_lock(&b->lock);
-	b->is_closed = true;
 	for (unsigned int die = 0; die < BACKEND_MAX_DIES; die++) {
 		struct behind_die *d = &b->dies[die];
 
-		if (d->state != BEHIND_EMPTY)
-			sched_hurry(b->sched, die);
 		while (d->state != BEHIND_EMPTY && !ret)
 			ret = pthread_cond_timedwait(&b->quiet, &b->lock, &until);
 		left += d->len;

@@ -106,8 +106,11 @@ void behind_passed(struct behind *b, struct behind_stream *stream, uint64_t off,
 /** behind_waits() - whether anything waits for @die */
 bool behind_waits(struct behind *b, unsigned int die);
 
+/** behind_close() - take nothing more; what waits is in a hurry */
+void behind_close(struct behind *b);
+
 /**
- * behind_settle() - take nothing more, and wait until nothing waits for any die
+ * behind_settle() - after behind_close(): wait until nothing waits for any die
  * @patience_ns: at most so long
  * Return: bytes that still wait.
  */

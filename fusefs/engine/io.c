@@ -34,6 +34,11 @@ void io_start(struct io_engine *eng)
 	behind_init(&eng->behind, eng->be, eng->sched, eng->pool);
 }
 
+void io_end(struct io_engine *eng)
+{
+	behind_close(&eng->behind);
+}
+
 uint64_t io_settle(struct io_engine *eng, uint64_t patience_ns)
 {
 	return behind_settle(&eng->behind, patience_ns);

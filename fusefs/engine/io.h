@@ -154,6 +154,9 @@ struct io {
 /** io_start() - once @be, @sched and @pool are there */
 void io_start(struct io_engine *eng);
 
+/** io_end() - write nothing behind any more; what waits gets to its dies now */
+void io_end(struct io_engine *eng);
+
 /**
  * io_settle() - before the scheduler is stopped: have the dies get what was
  * written behind

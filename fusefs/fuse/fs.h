@@ -77,6 +77,22 @@ struct fs_uring {
 	bool is_leaving; /* under lock: copy threads take no more */
 };
 
+/**
+ * struct fs_end - see end.h
+ * @dev:       of the mount, 0 until it is known
+ * @is_let_go: it is nobody's mount point any more
+ * @n_lost:    backend_lost() of all dies when the end began
+ * @until:     then nothing waits for another process' lease any more
+ */
+struct fs_end {
+	int signal_fd;
+	int wake_fd;
+	_Atomic uint64_t dev;
+	bool is_let_go;
+	uint64_t n_lost;
+	uint64_t until;
+};
+
 struct fs {
 	const struct options *opts;
 	struct fuse_session *se;
@@ -87,6 +103,8 @@ struct fs {
 	bool is_announced; /* whoever started us knows that it works */
 	const char *_Atomic transport;
 	struct fs_uring uring;
+	struct fs_end end;
+	_Atomic unsigned int n_open; /* open files */
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */

@@ -18,11 +18,10 @@
 #include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "fuse/end.h"
 #include "fuse/fs.h"
 
 /* as many as libfuse has by default: what waits for a turn holds none */
@@ -49,7 +48,6 @@ struct loop_thread {
 struct loop {
 	struct fs *fs;
 	size_t page;
-	sem_t ended; /* some thread found that the session is over */
 	_Atomic int error;
 	bool spins;
 	struct loop_thread threads[LOOP_THREADS];
@@ -117,24 +115,8 @@ static void *loop_run(void *arg)
 	if (ret < 0)
 		loop->error = ret;
 	fuse_session_exit(se);
-	sem_post(&loop->ended);
+	fs_end_wake(loop->fs);
 	return NULL;
-}
-
-/* Signals are for the thread that waits for the end. */
-static int start_thread(struct loop *loop, struct loop_thread *t)
-{
-	sigset_t all, old;
-	int ret;
-
-	t->loop = loop;
-	sigfillset(&all);
-	/* a copy from memory that vanished is told so by this one */
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	ret = -pthread_create(&t->id, NULL, loop_run, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret;
 }
 
 int fs_loop(struct fs *fs)
@@ -143,23 +125,22 @@ int fs_loop(struct fs *fs)
 	unsigned int n;
 	int ret = 0;
 
-	sem_init(&loop.ended, 0, 0);
 	loop.spins = !fs->be.ops->has_slot &&
 		     sysconf(_SC_NPROCESSORS_ONLN) >= SPIN_MIN_CPUS;
 	for (n = 0; n < (loop.spins ? SPIN_THREADS : LOOP_THREADS); n++) {
-		ret = start_thread(&loop, &loop.threads[n]);
+		loop.threads[n].loop = &loop;
+		ret = -pthread_create(&loop.threads[n].id, NULL, loop_run,
+				      &loop.threads[n]);
 		if (ret)
 			break;
 	}
 	/* some of them are enough */
 	if (n)
-		while (!fuse_session_exited(fs->se))
-			sem_wait(&loop.ended);
+		fs_end_await(fs);
 	for (unsigned int i = 0; i < n; i++)
 		pthread_cancel(loop.threads[i].id);
 	for (unsigned int i = 0; i < n; i++)
 		pthread_join(loop.threads[i].id, NULL);
-	sem_destroy(&loop.ended);
 	fuse_session_reset(fs->se);
 	return n ? loop.error : ret;
 }

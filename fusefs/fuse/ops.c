@@ -111,6 +111,7 @@ static void file_free(struct fs *fs, struct fs_file *f)
 	free(f->module.text);
 	free(f->text);
 	free(f);
+	fs->n_open--;
 }
 
 static int file_new(struct fs *fs, const struct node *n, int flags,
@@ -124,6 +125,7 @@ static int file_new(struct fs *fs, const struct node *n, int flags,
 	f->node = n;
 	f->flags = flags;
 	f->hold.die = -1;
+	fs->n_open++;
 	pthread_mutex_init(&f->text_lock, NULL);
 	readahead_init(&f->io.ra);
 	if (is_memory(f)) {

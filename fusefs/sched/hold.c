@@ -111,10 +111,11 @@ void sched_unpin(struct sched *s, unsigned int die)
 	sched_wake(s);
 }
 
-void sched_end_holds(struct sched *s)
+void sched_end_holds(struct sched *s, uint64_t patience_ns)
 {
 	sched_take(&s->lock);
 	s->is_ending = true;
+	s->end_at = now_ns() + patience_ns;
 	sched_clear_holds_locked(s);
 	sched_leave(&s->lock);
 	sched_wake(s);

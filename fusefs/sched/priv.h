@@ -66,6 +66,7 @@ struct sched {
 	pid_t turn_client; /* the same since the active die is in, 0 for none */
 	bool is_shared; /* it had several since then */
 	_Atomic bool is_ending; /* no hold is given any more */
+	uint64_t end_at; /* then nothing waits for a hold any more, either */
 	bool suspect[POLICY_MAX_DIES];
 	bool is_stopping;
 	bool is_changed;

@@ -62,7 +62,7 @@ struct sched_hold {
  * @gives_way: -EXDEV instead of waiting for another's hold to end
  * @is_long: IO: takes longer than others; they take turns, and one of them runs
  *           at a time on a die. It ends with sched_put_long()
- * @ends_early: -ENODEV once sched_end() was called
+ * @ends_early: -ENODEV once sched_end_holds() was called
  * @wait_ns: how long a hold of another die may block it
  * @pid:     who asks, 0 if not known; @comm: its name, for PIN and LEASE
  * @hold:    LEASE: where the lease is kept
@@ -194,8 +194,12 @@ void sched_suspect(struct sched *s, unsigned int die);
 /** sched_unpin() - end every hold of @die */
 void sched_unpin(struct sched *s, unsigned int die);
 
-/** sched_end_holds() - end all, and answer who asks for one with -ENODEV */
-void sched_end_holds(struct sched *s);
+/**
+ * sched_end_holds() - end all, and answer who asks for one with -ENODEV
+ * @patience_ns: after that time, what another process' lease keeps waiting gets
+ *               the same answer
+ */
+void sched_end_holds(struct sched *s, uint64_t patience_ns);
 
 /** sched_is_kept_out() - whether a hold of another die blocks @die */
 bool sched_is_kept_out(struct sched *s, unsigned int die);

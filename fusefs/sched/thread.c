@@ -113,6 +113,10 @@ static bool pick_expired(struct sched *s, struct sched_req *req, void *arg,
 		*result = -EXDEV;
 		return true;
 	}
+	if (s->is_ending && now_ns() >= s->end_at) {
+		*result = -ENODEV;
+		return true;
+	}
 	if (!req->nowait && clock < req->deadline)
 		return false;
 	*result = req->nowait ? -EBUSY : -ETIMEDOUT;
@@ -365,6 +369,8 @@ static uint64_t next_deadline_locked(struct sched *s, uint64_t now)
 	}
 	if (first == POLICY_NEVER)
 		return first;
+	if (s->is_ending)
+		return MIN(now + (first > clock ? first - clock : 0), s->end_at);
 	return first > clock ? now + (first - clock) : now;
 }
 

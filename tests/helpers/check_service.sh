@@ -146,3 +146,16 @@ test_k80fs_itself_runs_under_the_hardening()
 	expect 0 "$rc" "$(cat out log)"
 	! inside findmnt "$MOUNT" || die "still mounted"
 }
+
+test_start_beside_a_tree_mounted_by_hand_leaves_that_alone()
+{
+	empty_daemon
+	boot_systemd "$WORK/daemon" Restart=no
+	inside mkdir -p "$MOUNT"
+	inside mount.k80fs k80fs "$MOUNT"
+	inside stat -f "$MOUNT" >/dev/null
+	run inside systemctl start k80fs
+	[ "$rc" -ne 0 ] || die "started beside it"
+	expect 1 "$(inside findmnt -n -r -o TARGET | grep -cFx "$MOUNT")"
+	inside stat -f "$MOUNT" >/dev/null
+}

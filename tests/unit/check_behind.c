@@ -59,6 +59,7 @@ static void write_one(uint64_t off, uint64_t len)
 
 static void settle(void)
 {
+	io_end(&fixture_eng);
 	ck_assert_uint_eq(io_settle(&fixture_eng, 20 * NSEC_PER_SEC), 0);
 }
 
@@ -436,7 +437,7 @@ START_TEST(pin_that_waits_at_the_end_loses_nothing)
 
 	write_one(0, BLOCK);
 	pin = pin_start(2);
-	sched_end_holds(fixture_eng.sched);
+	sched_end_holds(fixture_eng.sched, NSEC_PER_SEC);
 	ck_assert_int_eq(call_wait(pin), -ENODEV);
 	ck_assert_int_eq(call_slot(SCHED_PIN, 0), -ENODEV);
 	fake_let_go(FAKE_READ);
@@ -446,12 +447,12 @@ START_TEST(pin_that_waits_at_the_end_loses_nothing)
 }
 END_TEST
 
-START_TEST(nothing_is_taken_after_the_last_settle)
+START_TEST(nothing_is_taken_once_the_end_began)
 {
 	struct call *c;
 
 	let_in();
-	settle();
+	io_end(&fixture_eng);
 	fake_hold(FAKE_BIND);
 	c = call_of(CLIENT, IO_WRITE, f, 0, BLOCK);
 	support_nap();
@@ -584,7 +585,7 @@ Suite *behind_suite(void)
 	tcase_add_test(late, settle_says_how_much_still_waits);
 	tcase_add_test(late, reset_during_the_flush_ends_it);
 	tcase_add_test(late, pin_that_waits_at_the_end_loses_nothing);
-	tcase_add_test(late, nothing_is_taken_after_the_last_settle);
+	tcase_add_test(late, nothing_is_taken_once_the_end_began);
 	tcase_add_test(late, nothing_is_added_to_a_flush_that_failed);
 	tcase_add_loop_test(late, every_sync_has_something_to_wait_for, 0, 2);
 	tcase_add_loop_test(late, late_error_makes_no_die_suspect, 0, 2);

@@ -196,7 +196,7 @@ START_TEST(zero_command_ends_with_the_daemon_and_a_punch_goes_on)
 	support_wait_until(fake_n_held(FAKE_ZERO) == 1);
 	io_submit(&other->io);
 	io_submit(&punch->io);
-	sched_end_holds(fixture_eng.sched);
+	sched_end_holds(fixture_eng.sched, NSEC_PER_SEC);
 	ck_assert_int_eq(call_wait(other), -ENODEV);
 	fake_let_go(FAKE_ZERO);
 	ck_assert_int_eq(call_wait(zero), -ENODEV);

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What was written behind and cannot get to its die, as another process leases
+# the slot, is lost at the end after a while: the exit status says so. Until
+# then looks are answered, and signals do not kill.
+# timeout: 200
+. "$(dirname "$0")/lib.sh"
+need_sim "another process' lease"
+need_cmd python3
+M=$W/mnt
+SOCK=$W/sock
+mkdir "$M"
+mounts+=("$M")
+"$K80FS" -f -o "backend=sim,sim_vram=16M,sim_ctl=$SOCK,wait=60000" "$M" \
+	2>"$W/daemon" &
+daemon=$!
+for ((i = 0; i < 100; i++)); do
+	[ ! -e "$M/status" ] || break
+	sleep 0.1
+done
+cat >"$W/client.py" <<'END'
+import os, signal, socket, sys, time
+m, sock, daemon = sys.argv[1], sys.argv[2], int(sys.argv[3])
+a, b, look = [os.open(m + n, f) for n, f in (
+    ("/die0/vram", os.O_RDWR), ("/die1/vram", os.O_RDWR),
+    ("/die3/status", os.O_RDONLY))]
+for i in range(4):
+    os.pread(a, 1 << 20, i << 20)
+    os.pwrite(b, b"b" * (1 << 20), i << 20)
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sock)
+    s.sendall(b"lease 0 1\n")
+    assert s.recv(100).startswith(b"ok")
+os.kill(daemon, signal.SIGTERM)
+slowest = 0
+for i in range(20):
+    start = time.monotonic()
+    os.fstat(look)
+    os.pread(look, 100, 0)
+    slowest = max(slowest, time.monotonic() - start)
+    if i == 5:
+        os.kill(daemon, signal.SIGTERM)
+    time.sleep(0.05)
+print("slowest look: %.3f s" % slowest, flush=True)
+assert slowest < 1
+os._exit(0)
+END
+if ! timeout 100 python3 "$W/client.py" "$M" "$SOCK" $daemon; then
+	fail "the client: $(cat "$W/daemon")"
+fi
+rc=0
+wait $daemon || rc=$?
+expect_equal "$rc" 1 "exit status of the daemon"
+grep -q "are lost" "$W/daemon" || fail "the log: $(cat "$W/daemon")"
