@@ -55,6 +55,7 @@ bool config_in_d0(const struct config *cfg);
  * @stuck_reset: gone after the next bus reset
  * @late_ms:     gone for so long after each bus reset
  * @slow_us:     what each register read takes on top
+ * @is_virtual:  BAR1 is through the GPU's MMU after a reset too
  * @uninit:      memory controller not set up: PRAMIN does not show VRAM
  * @forget:      a bus reset clears VRAM
  * @cold:        a bus reset leaves the memory untrained, as on a real card
@@ -67,6 +68,7 @@ struct faults {
 	bool stuck_reset;
 	unsigned int late_ms;
 	unsigned int slow_us;
+	bool is_virtual;
 	bool uninit;
 	bool forget;
 	bool cold;

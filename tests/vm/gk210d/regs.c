@@ -107,18 +107,18 @@ int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n)
 
 void regs_power_on(struct die *die)
 {
-	bool is_virtual = die->bar0[REG_BAR1_BLOCK / 4] & BAR1_BLOCK_VIRTUAL;
-
 	/* drops the pages: all registers read 0 again */
 	if (madvise(die->bar0, DIE_BAR0_BYTES, MADV_DONTNEED))
 		log_die("%s: madvise: %s", die->name, strerror(errno));
 	die->bar0[REG_BOOT_0 / 4] = CHIP_ID_GK210;
 	die->bar0[GK_REG_ID / 4] = die->id;
 	/* an ordered fault outlives a reset, else no test could reset first */
-	regs_set_virtual(die, is_virtual);
+	if (die->faults.is_virtual)
+		die->bar0[REG_BAR1_BLOCK / 4] = BAR1_BLOCK_VIRTUAL;
 }
 
 void regs_set_virtual(struct die *die, bool on)
 {
+	die->faults.is_virtual = on;
 	die->bar0[REG_BAR1_BLOCK / 4] = on ? BAR1_BLOCK_VIRTUAL : 0;
 }

@@ -15,6 +15,8 @@ export TMPDIR=/run/tmp
 export TEMP=$TMPDIR
 
 mkdir -p $TMPDIR
+# shellcheck source=tests/vm/guest/lib.sh
+. "$VM/guest/lib.sh"
 # messages that a correct module never causes
 BAD='WARNING:|BUG:|Oops|Call Trace|KASAN|refcount_t|general protection'
 BAD+='|hung_task|blocked for more|nonexistent resource|stack guard|lockdep'
@@ -24,6 +26,7 @@ after()
 {
 	local strays expected m die
 
+	vendor_gone
 	if [ -e /sys/module/bar_swap ] && ! rmmod bar_swap; then
 		echo "not ok module is left loaded and cannot be removed"
 	fi
@@ -33,6 +36,14 @@ after()
 	for die in 0 1 2 3 4 5; do
 		"$G/rigctl" $die heal >/dev/null
 	done
+	expected=$(cat "$TMPDIR/touches" 2>/dev/null || echo 0)
+	rm -f "$TMPDIR/touches"
+	if [ "$(JOB=$1 told)" != "$expected" ]; then
+		echo "not ok the driver missed its die $expected times"
+		JOB=$1 klog | grep 'nvidia: ' | tail -20
+	elif [ "$expected" != 0 ] || JOB=$1 klog | grep -q 'nvidia: '; then
+		echo "ok the driver missed its die $expected times"
+	fi
 	if dmesg | sed "0,/RIG: job $1/d" | grep -E "$BAD"; then
 		echo "not ok nothing bad in the kernel log"
 	else

@@ -154,6 +154,82 @@ unbind()
 	echo >"$SYS/$1/driver_override"
 }
 
+# all six dies as after power-on of a real card: no memory. The job's end heals.
+all_cold()
+{
+	local die
+
+	for die in 0 1 2 3 4 5; do
+		ctl $die cold >/dev/null
+	done
+}
+
+# A tree for the real modprobe, in the guest alone: bar_swap, and the stand-in
+# of the vendor's driver in files named $1 and $1-uvm (nvidia; Debian's are
+# nvidia-tesla-470, nvidia-current), with no file in /etc/modprobe.d. The end of
+# the job takes it away.
+vendor_tree()
+{
+	local name=${1:-nvidia} dir tmp=/run/vendor
+	local mods=$BUILD/mod-$(uname -r)
+
+	dir=/usr/lib/modules/$(uname -r)
+	[ -e /sys/module/overlay ] || insmod /run/mod/overlay.ko || return 1
+	mkdir -p $tmp/up $tmp/work $tmp/conf
+	mount -t overlay vendor /usr/lib \
+		-o lowerdir=/usr/lib,upperdir=$tmp/up,workdir=$tmp/work &&
+		mount --bind $tmp/conf /etc/modprobe.d || return 1
+	mkdir -p "$dir/updates/dkms"
+	cp "$mods/nvidia.ko" "$dir/updates/dkms/$name.ko"
+	cp "$mods/nvidia-uvm.ko" "$dir/updates/dkms/$name-uvm.ko"
+	cp "$KO/bar_swap.ko" "$dir/updates/"
+	: >"$dir/modules.order"
+	: >"$dir/modules.builtin"
+	depmod
+}
+
+# the end of vendor_tree; what is loaded leaves in the order of its users
+vendor_gone()
+{
+	local m die
+
+	for m in nvidia_uvm nvidia; do
+		[ ! -e /sys/module/$m ] || rmmod $m
+	done
+	for die in "${DIES[@]}"; do
+		echo >"$SYS/$die/driver_override"
+	done
+	! mountpoint -q /etc/modprobe.d || umount /etc/modprobe.d
+	! mountpoint -q /usr/lib || umount -l /usr/lib
+	rm -rf /run/vendor
+}
+
+# keep every driver off all dies but those numbered
+only()
+{
+	local die
+
+	for die in 0 1 2 3 4 5; do
+		case " $* " in
+		*" $die "*)	echo ;;
+		*)		echo rig-keep-off ;;
+		esac >"$SYS/${DIES[$die]}/driver_override"
+	done
+}
+
+# what /proc/driver/nvidia/touches has behind $1
+touches()
+{
+	sed -n "s/^$1 //p" /proc/driver/nvidia/touches
+}
+
+# touches of dies that were out, told in the kernel's log of this job. A job
+# that causes some on purpose puts their number into $TMPDIR/touches.
+told()
+{
+	klog | grep -c 'nvidia: .* touch at .* found'
+}
+
 # run a command as an ordinary user of group $1
 as_group()
 {
