@@ -7,7 +7,12 @@
  * whoever follows it faults. Each stream is a thread with a queue: an
  * asynchronous copy is made later, and by another thread, as on a real one.
  *
- * STANDIN_DEVICES  how many devices (1)
+ * Where the stand-in of the vendor's driver is loaded (tests/vm/guest/mod) the
+ * devices are its nodes: cuInit opens every one that this process sees, what
+ * needs a real device's registers is an ioctl, and they are closed when the
+ * process ends. A node that another file is mounted over is not seen.
+ *
+ * STANDIN_DEVICES  how many devices (1), where there are no such nodes
  * STANDIN_VRAM     memory of each, with K, M or G (256M)
  * STANDIN_COPY_US  what every piece of work in a stream takes at least (0)
  * STANDIN_FAIL     orders, separated by commas, see standin_enter()
@@ -105,6 +110,37 @@ void standin_spoil(CUresult err);
 		if (!(ctx))                                     \
 			return CUDA_ERROR_INVALID_CONTEXT;      \
 	} while (0)
+
+/* as ENTER_CTX, for what needs the registers of the device */
+#define ENTER_TOUCH(name, ctx)                                    \
+	ENTER_CTX(name, ctx);                                     \
+	do {                                                      \
+		CUresult touched_ = standin_touch((ctx)->device); \
+		if (touched_)                                     \
+			return touched_;                          \
+	} while (0)
+
+/** standin_open() - find the devices, once; open their nodes if they have any */
+CUresult standin_open(void);
+
+/** standin_count() - devices that CUDA_VISIBLE_DEVICES leaves */
+int standin_count(void);
+
+/** standin_bdf() - "0000:03:00.0" */
+const char *standin_bdf(int device);
+
+/** standin_is_on_nodes() - the devices are those of a driver */
+bool standin_is_on_nodes(void);
+
+/** standin_attach() - what the first context of a device opens and maps */
+CUresult standin_attach(int device);
+
+/** standin_touch() - a call that needs the device's registers: it must be in
+ * the slot. A device that is not is lost, and so is the process. */
+CUresult standin_touch(int device);
+
+/** standin_ended() - a kernel has ended: the device's interrupt */
+void standin_ended(int device);
 
 /** standin_current() - the calling thread's context, or NULL */
 CUcontext standin_current(void);

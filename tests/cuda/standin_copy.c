@@ -129,14 +129,14 @@ static CUresult copy_now(CUcontext ctx, void *dst, const void *src,
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t len)
 {
-	ENTER_CTX(cuMemcpyHtoD_v2, ctx);
+	ENTER_TOUCH(cuMemcpyHtoD_v2, ctx);
 	return copy_now(ctx, standin_mem(ctx->device, dst, len), src, FROM_HOST,
 			0, len);
 }
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t len)
 {
-	ENTER_CTX(cuMemcpyDtoH_v2, ctx);
+	ENTER_TOUCH(cuMemcpyDtoH_v2, ctx);
 	return copy_now(ctx, dst, standin_mem(ctx->device, src, len), TO_HOST,
 			0, len);
 }
@@ -144,7 +144,7 @@ CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t len)
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t len,
 			      CUstream stream)
 {
-	ENTER_CTX(cuMemcpyHtoDAsync_v2, ctx);
+	ENTER_TOUCH(cuMemcpyHtoDAsync_v2, ctx);
 	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), src,
 			 FROM_HOST, 0, len);
 }
@@ -152,7 +152,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t len,
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t len,
 			      CUstream stream)
 {
-	ENTER_CTX(cuMemcpyDtoHAsync_v2, ctx);
+	ENTER_TOUCH(cuMemcpyDtoHAsync_v2, ctx);
 	return copy_post(ctx, stream, dst, standin_mem(ctx->device, src, len),
 			 TO_HOST, 0, len);
 }
@@ -160,14 +160,14 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t len,
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t len,
 			      CUstream stream)
 {
-	ENTER_CTX(cuMemcpyDtoDAsync_v2, ctx);
+	ENTER_TOUCH(cuMemcpyDtoDAsync_v2, ctx);
 	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len),
 			 standin_mem(ctx->device, src, len), NO_HOST, 0, len);
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char byte, size_t len)
 {
-	ENTER_CTX(cuMemsetD8_v2, ctx);
+	ENTER_TOUCH(cuMemsetD8_v2, ctx);
 	return copy_now(ctx, standin_mem(ctx->device, dst, len), NULL, FILL,
 			byte, len);
 }
@@ -175,7 +175,7 @@ CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char byte, size_t len)
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char byte, size_t len,
 			 CUstream stream)
 {
-	ENTER_CTX(cuMemsetD8Async, ctx);
+	ENTER_TOUCH(cuMemsetD8Async, ctx);
 	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), NULL,
 			 FILL, byte, len);
 }

@@ -12,6 +12,9 @@
 
 #define DRIVER_VERSION 13000 /* CUDA 13.0, in the form of cuda.h */
 
+/* of a K80's die, as its driver reports it with ECC on */
+#define K80_BYTES ((size_t)11441 * MIB)
+
 /* Makes a device pointer of an address: nobody has the address space there. */
 #define DEVICE_TAG (1ULL << 62)
 
@@ -49,18 +52,13 @@ size_t standin_size(const char *text)
 	return unit && !end[1] ? v << (10 * (size_t)(unit - units + 1)) : 0;
 }
 
-static int n_devices(void)
-{
-	const char *n = getenv("STANDIN_DEVICES");
-
-	return n ? atoi(n) : 1;
-}
-
 static size_t vram_size(void)
 {
 	const char *size = getenv("STANDIN_VRAM");
 
-	return size ? standin_size(size) : 256 * MIB;
+	if (size)
+		return standin_size(size);
+	return standin_is_on_nodes() ? K80_BYTES : 256 * MIB;
 }
 
 CUcontext standin_current(void)
@@ -73,7 +71,7 @@ CUresult cuInit(unsigned int flags)
 	ENTER(cuInit);
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	return n_devices() > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+	return standin_open();
 }
 
 CUresult cuDriverGetVersion(int *version)
@@ -86,14 +84,14 @@ CUresult cuDriverGetVersion(int *version)
 CUresult cuDeviceGetCount(int *count)
 {
 	ENTER(cuDeviceGetCount);
-	*count = n_devices();
+	*count = standin_count();
 	return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice *dev, int ordinal)
 {
 	ENTER(cuDeviceGet);
-	if (ordinal < 0 || ordinal >= n_devices())
+	if (ordinal < 0 || ordinal >= standin_count())
 		return CUDA_ERROR_INVALID_DEVICE;
 	*dev = ordinal;
 	return CUDA_SUCCESS;
@@ -109,7 +107,11 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 CUresult cuDeviceGetPCIBusId(char *bdf, int len, CUdevice dev)
 {
 	ENTER(cuDeviceGetPCIBusId);
-	snprintf(bdf, (size_t)len, "0000:%02X:00.0", 0x3a + dev);
+	if (dev < 0 || dev >= standin_count())
+		return CUDA_ERROR_INVALID_DEVICE;
+	snprintf(bdf, (size_t)len, "%s", standin_bdf(dev));
+	for (char *c = bdf; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
 	return CUDA_SUCCESS;
 }
 
@@ -127,8 +129,11 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev)
 
 	ENTER(cuCtxCreate_v2);
 	(void)flags;
-	if (dev < 0 || dev >= n_devices())
+	if (dev < 0 || dev >= standin_count())
 		return CUDA_ERROR_INVALID_DEVICE;
+	err = standin_attach(dev);
+	if (err)
+		return err;
 	*ctx = calloc(1, sizeof(**ctx));
 	(*ctx)->device = dev;
 	err = standin_ctx_start(*ctx);
@@ -147,8 +152,12 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev)
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
 	struct CUctx_st **p;
+	CUresult err;
 
 	ENTER(cuCtxDestroy_v2);
+	err = standin_touch(ctx->device);
+	if (err)
+		return err;
 	pthread_mutex_lock(&all.lock);
 	for (p = &all.contexts; *p && *p != ctx; p = &(*p)->next)
 		;
@@ -171,13 +180,13 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxSynchronize(void)
 {
-	ENTER_CTX(cuCtxSynchronize, ctx);
+	ENTER_TOUCH(cuCtxSynchronize, ctx);
 	return standin_wait_all(ctx, true);
 }
 
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
 {
-	ENTER_CTX(cuMemGetInfo_v2, ctx);
+	ENTER_TOUCH(cuMemGetInfo_v2, ctx);
 	*total = vram_size();
 	pthread_mutex_lock(&all.lock);
 	*available = *total - all.used[ctx->device];
@@ -224,7 +233,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t len)
 	struct alloc *a;
 	size_t ends;
 
-	ENTER_CTX(cuMemAlloc_v2, ctx);
+	ENTER_TOUCH(cuMemAlloc_v2, ctx);
 	if (!len)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&all.lock);
@@ -250,7 +259,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct alloc *a;
 
-	ENTER_CTX(cuMemFree_v2, ctx);
+	ENTER_TOUCH(cuMemFree_v2, ctx);
 	(void)ctx;
 	pthread_mutex_lock(&all.lock);
 	a = alloc_take_locked(&all.device_mem, (char *)(ptr & ~DEVICE_TAG));
@@ -267,7 +276,7 @@ CUresult cuMemAllocHost_v2(void **ptr, size_t len)
 {
 	struct alloc *a;
 
-	ENTER_CTX(cuMemAllocHost_v2, ctx);
+	ENTER_TOUCH(cuMemAllocHost_v2, ctx);
 	a = alloc_new(ctx->device, len);
 	if (!a)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -177,7 +177,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
 {
 	const char *what;
 
-	ENTER_CTX(cuModuleLoadDataEx, ctx);
+	ENTER_TOUCH(cuModuleLoadDataEx, ctx);
 	(void)ctx;
 	what = complaint(image);
 	if (what) {
@@ -191,7 +191,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
 
 CUresult cuModuleUnload(CUmodule module)
 {
-	ENTER_CTX(cuModuleUnload, ctx);
+	ENTER_TOUCH(cuModuleUnload, ctx);
 	(void)ctx;
 	free(module->text);
 	free(module);
@@ -242,6 +242,7 @@ static CUresult launch_run(struct standin_work *work)
 	const struct run *r = (const struct run *)work;
 	CUresult err = r->kernel->run(r);
 
+	standin_ended(r->device);
 	if (err && getenv("STANDIN_SPOILS"))
 		standin_spoil(err);
 	return err;
@@ -263,7 +264,7 @@ CUresult cuLaunchKernel(CUfunction fn, unsigned int grid_x, unsigned int grid_y,
 	struct run *r;
 	CUresult err;
 
-	ENTER_CTX(cuLaunchKernel, ctx);
+	ENTER_TOUCH(cuLaunchKernel, ctx);
 	(void)shared_bytes;
 	(void)extra;
 	if (!n_threads || n_threads > MAX_PER_BLOCK || !grid_x || !grid_y ||

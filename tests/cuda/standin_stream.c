@@ -193,7 +193,7 @@ CUresult standin_wait_all(CUcontext ctx, bool with_independent)
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-	ENTER_CTX(cuStreamCreate, ctx);
+	ENTER_TOUCH(cuStreamCreate, ctx);
 	return stream_new(ctx, flags, stream);
 }
 
@@ -201,7 +201,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	CUstream *p;
 
-	ENTER_CTX(cuStreamDestroy_v2, ctx);
+	ENTER_TOUCH(cuStreamDestroy_v2, ctx);
 	pthread_mutex_lock(&ctx->lock);
 	for (p = &ctx->streams; *p && *p != stream; p = &(*p)->next)
 		;
@@ -214,7 +214,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	ENTER_CTX(cuStreamSynchronize, ctx);
+	ENTER_TOUCH(cuStreamSynchronize, ctx);
 	return standin_wait(ctx, stream);
 }
 
@@ -274,7 +274,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	struct mark *m;
 	CUresult err;
 
-	ENTER_CTX(cuEventRecord, ctx);
+	ENTER_TOUCH(cuEventRecord, ctx);
 	m = calloc(1, sizeof(*m));
 	m->work.run = mark_run;
 	m->work.free = mark_free;
