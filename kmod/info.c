@@ -42,6 +42,8 @@ static void refresh_locked(struct bs_die *die)
 void bs_die_error(struct bs_die *die, const char *fmt, ...)
 {
 	char text[sizeof(die->info.last_error)];
+	char *last = die->info.last_error;
+	bool is_news;
 	struct tm tm;
 	va_list args;
 	int n;
@@ -54,11 +56,18 @@ void bs_die_error(struct bs_die *die, const char *fmt, ...)
 	vscnprintf(text + n, sizeof(text) - n, fmt, args);
 	va_end(args);
 
-	pr_err_ratelimited("die %u: %s\n", die->id, text + n);
 	spin_lock(&die->slot->info_lock);
-	strscpy(die->info.last_error, text, sizeof(die->info.last_error));
+	is_news = strlen(last) <= n || strcmp(last + n, text + n);
+	strscpy(last, text, sizeof(die->info.last_error));
 	bs_info_event_locked(die->slot);
 	spin_unlock(&die->slot->info_lock);
+
+	/* one error again and again, which a caller can order, fills no log;
+	 * each of several, as of the registers of a chain, is needed there */
+	if (is_news)
+		pr_err("die %u: %s\n", die->id, text + n);
+	else
+		pr_err_ratelimited("die %u: %s\n", die->id, text + n);
 }
 
 void bs_info_init(struct bs_die *die)

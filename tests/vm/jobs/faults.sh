@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Dies that do not do as told: the right error, an empty slot, no harm.
 # time: 150
+# check: yes
 snapshot before
 check "loads" load
 
@@ -74,6 +75,21 @@ downstream-limit-ignored 0x6 0x80 0x2c 0000:06:10.0
 upstream-window-ignored 0x5 0 0x20 0000:05:00.0
 root-window-ignored 0 0x28 0x24 0000:00:05.0
 E
+
+# the same over and over is another thing
+ctl 3 gone >/dev/null
+echo "RIG: gone again" >/dev/kmsg
+start=$SECONDS
+for _ in {1..40}; do
+	bs acquire 3 >/dev/null
+done
+took=$((SECONDS - start))
+n=$(dmesg | sed '0,/RIG: gone again$/d' | grep -c "die 3: ")
+most=$(((took / 5 + 2) * 10 + 1))
+[ $most -lt 40 ] || most=40
+check_is "gone again and again: logged ($n in $took s), not each time" \
+	$((n > 0 && n <= most)) 1
+ctl 3 heal >/dev/null
 
 ctl 3 virtual >/dev/null
 check_is "virtual BAR1: acquire succeeds" "$(bs acquire 3)" ok
