@@ -124,7 +124,6 @@ void fs_vram_write(fuse_req_t req, struct fs_file *f, const char *buf,
 void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		       off_t len)
 {
-	const int keep = FALLOC_FL_KEEP_SIZE;
 	uint64_t end = (uint64_t)off + (uint64_t)len;
 	bool beyond = end > f->io.len;
 	struct fs_call *call;
@@ -144,7 +143,7 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 			return;
 		}
 		break;
-	case FALLOC_FL_PUNCH_HOLE | keep:
+	case FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE:
 		end = MIN(end, f->io.len);
 		if ((uint64_t)off >= end) {
 			fuse_reply_err(req, 0);
