@@ -66,7 +66,7 @@ for d in 0 1 0; do
 done
 compute_errno 2 EIO online
 expect_compute 2 state offline
-within 5000 unmount
+soon unmount
 mount_compute
 compute 0 online
 compute 0 work 1 2

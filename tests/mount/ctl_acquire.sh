@@ -20,4 +20,4 @@ expect_status 0 state active
 expect_status 1 state idle
 head -c 1 "$(die 2)/vram" >"$W/log"
 expect_status 2 state active
-within 1000 ctl 1 acquire
+soon ctl 1 acquire

@@ -19,7 +19,7 @@ expect_status 0 hold lease
 t "$other" r+nonblock pread,0,1:EBUSY
 t "$(die 0)/vram" rw pwrite,0,10,1
 exec 4>&-
-wait_status 0 hold none 1000
+wait_status 0 hold none
 t "$other" r pread,0,1
 
 # unpin ends it too, and the file may take it again
@@ -31,8 +31,8 @@ t "$other" r pread,0,1
 echo "lease nowait" >&3
 expect_status 0 hold lease
 exec 3>&-
-wait_status 0 hold none 1000
+wait_status 0 hold none
 # taken and given back at once
 echo lease >"$(die 0)/ctl"
-wait_status 0 hold none 1000
+wait_status 0 hold none
 t "$other" r pread,0,1

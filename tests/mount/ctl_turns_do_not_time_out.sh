@@ -17,18 +17,33 @@ for p in "${pids[@]}"; do
 	wait "$p"
 done
 
-# a hold that begins while a request waits for its turn: its clock starts then
-sim swap_us 3000000
-"$BIN/tool" "$(die 1)/ctl" w "puts,pin\n" &
-pin=$!
-sleep 0.3
-"$BIN/tool" "$(die 2)/ctl" w "puts,acquire wait=2500\n" took,3000,20000 &
-pid=$!
-wait $pin
-sim swap_us 0
-sleep 0.5
-ctl 1 unpin
-wait $pid
+# a hold that begins while a request waits for its turn, in a swap of so many
+# seconds: its clock starts then
+hold_in_turn() {
+	local ms=$(($1 * 1000)) pin pid start held
+	sim swap_us 0
+	ctl 0 acquire
+	sim swap_us $((ms * 1000))
+	"$BIN/tool" "$(die 1)/ctl" w "puts,pin\n" &
+	pin=$!
+	wait_waiters 1 1
+	"$BIN/tool" "$(die 2)/ctl" w "puts,acquire wait=$((ms - 500))\n" \
+		"took,$((ms - 500)),$((10 * ms))" 2>"$W/err" &
+	pid=$!
+	wait_waiters 2 1
+	wait $pin
+	start=$(now_ms)
+	sim swap_us 0
+	sleep 0.2
+	ctl 1 unpin
+	held=$(($(now_ms) - start))
+	wait $pid && return
+	echo "after a hold of $held ms: $(cat "$W/err")"
+	# too slow to judge by
+	[ "$held" -lt $((ms / 2)) ] && fail "it timed out"
+	return 1
+}
+in_contrast hold_in_turn
 # and a hold outlasts it
 ctl 0 pin
 t "$(die 1)/vram" r pread,0,1:ETIMEDOUT

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # zero of a die shows its progress in status and ends on a signal
-# alone
 . "$(dirname "$0")/lib.sh"
 need_slot "dies that take turns, or are held"
 VRAM=12G mount_sim timeslice=20

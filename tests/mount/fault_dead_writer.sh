@@ -16,9 +16,16 @@ t fd:6 - pread,0,4096
 exec 5>&- 6>&-
 
 sim revive 0
-dd if=/dev/zero of="$v" bs=1M status=none 2>"$W/dd.err" &
+# over and over, as a whole die may be written before it dies
+(while dd if=/dev/zero of="$v" bs=1M count=512 conv=notrunc status=none; do
+	:
+done; exit 1) 2>"$W/dd.err" &
 pid=$!
-sleep 0.2
+before=$(number 0 written_bytes)
+has_written() {
+	[ "$(number 0 written_bytes)" -gt "$before" ]
+}
+await has_written || fail "dd does not write"
 sim dead 0
 if wait $pid; then
 	fail "dd to a die that died ended well"

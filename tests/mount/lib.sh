@@ -13,6 +13,7 @@
 # K80_TEST_BIN   the programs of this folder, built (default: build/mount)
 # K80_TEST_WORK  an empty folder for this script (default: a temporary one)
 # K80_BULK_MIB   most that one bulky copy moves; unset: as the script says
+# K80_LONG       set: as often as a soak wants it (see often)
 set -eEuo pipefail
 export LC_ALL=C
 
@@ -37,6 +38,12 @@ K80FS=$(realpath "$K80FS")
 BIN=$(realpath "$BIN")
 # fio leaves files where it runs
 cd "$W"
+
+# Milliseconds that are far more than anything takes that waits for nobody, on
+# a machine however slow or busy, and far less than the minute for which the
+# scripts make others wait. What is to be faster than something else is held
+# against that, measured in the same run.
+SOON=20000
 
 fail() {
 	echo "FAILED: $*" >&2
@@ -65,6 +72,35 @@ need_slot() {
 
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root: $*"
+}
+
+# often MANY FEW: how often to do what shows more the more often it is done
+often() {
+	[ -n "${K80_LONG:-}" ] && echo "$1" || echo "$2"
+}
+
+# for_anyone PROGRAM: a copy of it that other users can run, wherever the tree
+# is; prints its path
+for_anyone() {
+	local copy=$W/for-anyone
+	mkdir -p "$copy"
+	chmod 755 "$copy"
+	install -m 755 "$1" "$copy/"
+	echo "$copy/${1##*/}"
+}
+
+# own_etc: $W/etc is what fusermount3 wants of /etc, which is to be mounted over
+# it: a list of mounts, which not every system has, and a fuse.conf of our own
+own_etc() {
+	mkdir "$W/etc"
+	cp -a /etc/passwd /etc/group /etc/ld.so.* "$W/etc/"
+	ln -s ../proc/self/mounts "$W/etc/mtab"
+	: >"$W/etc/fuse.conf"
+}
+
+# drop_caches WHAT: as far as this system lets root do so
+drop_caches() {
+	[ ! -w /proc/sys/vm/drop_caches ] || echo "$1" >/proc/sys/vm/drop_caches
 }
 
 need_cmd() {
@@ -211,7 +247,8 @@ without_sim_options() {
 }
 
 # uring_on: whether this daemon and this kernel can use io_uring; it is switched
-# on in the kernel until the script ends, and WHY_NO_URING says what is missing
+# on in the kernel until the script ends, and WHY_NO_URING says what is missing.
+# The switch is this script's alone until then.
 URING_SWITCH=/sys/module/fuse/parameters/enable_uring
 uring_was_off=
 WHY_NO_URING=
@@ -220,7 +257,13 @@ uring_on() {
 		WHY_NO_URING=libfuse
 	elif [ ! -e "$URING_SWITCH" ]; then
 		WHY_NO_URING="the kernel has none"
-	elif [ "$(cat "$URING_SWITCH")" = Y ]; then
+	fi
+	[ -z "$WHY_NO_URING" ] || return 1
+	if [ -z "${uring_lock:-}" ]; then
+		exec {uring_lock}<"$URING_SWITCH"
+		flock "$uring_lock"
+	fi
+	if [ "$(cat "$URING_SWITCH")" = Y ]; then
 		return 0
 	elif [ ! -w "$URING_SWITCH" ]; then
 		WHY_NO_URING="off in the kernel"
@@ -273,16 +316,16 @@ unmount() {
 	local dir=${1:-$M} i
 	for ((i = 0; ; i++)); do
 		umount "$dir" 2>"$W/umount.err" && break
-		[ "$i" -lt 50 ] || fail "umount: $(cat "$W/umount.err")"
+		[ "$i" -lt 600 ] || fail "umount: $(cat "$W/umount.err")"
 		sleep 0.1
 	done
 	# the kernel frees gigabytes of unlinked files on its way out
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ -n "$(daemon_pids "$dir")" ] || return 0
 		sleep 0.1
 	done
 	threads_of "$(daemon_pids "$dir")" >&2
-	fail "the daemon of $dir is still there 60 s after umount"
+	fail "the daemon of $dir is still there two minutes after umount"
 }
 
 # Runs at the end of every script: no mount and no daemon may stay behind
@@ -350,14 +393,24 @@ expect_status() {
 	[ "$got" = "$3" ] || fail "status of $1: $2 is '$got', wanted '$3'"
 }
 
-# wait_status DIE KEY VALUE [MS]: the same, within MS (2000)
+# wait_status DIE KEY VALUE: the same, soon
 wait_status() {
-	local end=$(($(now_ms) + ${4:-2000}))
-	while [ "$(status "$1" "$2")" != "$3" ]; do
-		[ "$(now_ms)" -lt "$end" ] || break
-		sleep 0.02
-	done
+	await is_status "$1" "$2" "$3" || :
 	expect_status "$1" "$2" "$3"
+}
+
+is_status() {
+	[ "$(status "$1" "$2")" = "$3" ]
+}
+
+# wait_waiters DIE N: until so many requests wait for it, no less
+wait_waiters() {
+	await has_waiters "$1" "$2" ||
+		fail "$(number "$1" waiters) requests wait for die $1, not $2"
+}
+
+has_waiters() {
+	[ "$(number "$1" waiters)" -ge "$2" ]
 }
 
 # ctl DIE COMMAND...: one write of the words as a line; DIE "root" is the root's
@@ -392,12 +445,44 @@ now_ms() {
 	echo $((t / 1000))
 }
 
+# await COMMAND...: until it succeeds, soon
+await() {
+	local end=$(($(now_ms) + SOON))
+	until "$@"; do
+		[ "$(now_ms)" -lt "$end" ] || return 1
+		sleep 0.02
+	done
+}
+
+# soon COMMAND...: it succeeds and waits for nobody
+soon() {
+	within "$SOON" "$@"
+}
+
+# soon_after START WHAT: it is not long since START, now_ms at that time
+soon_after() {
+	local took=$(($(now_ms) - $1))
+	shift
+	[ "$took" -lt "$SOON" ] || fail "$* took $took ms"
+}
+
+# in_contrast COMMAND...: what must not take as long as something else does,
+# which it is told to let last 3, then 12, then 48 seconds: a machine may be too
+# busy for the first of them
+in_contrast() {
+	local seconds
+	for seconds in 3 12 48; do
+		! "$@" "$seconds" || return 0
+	done
+	fail "not even in $seconds s: $*"
+}
+
 # within MS COMMAND...: it succeeds in that time
 within() {
 	local limit=$1 start took
 	shift
 	start=$(now_ms)
-	"$@"
+	"$@" || fail "exit code $?: $*"
 	took=$(($(now_ms) - start))
 	[ "$took" -le "$limit" ] || fail "took $took ms, wanted $limit: $*"
 }

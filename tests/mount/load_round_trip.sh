@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A real file of several GiB into several dies at once and back, by dd, cp, cat,
+# A large real file into several dies at once and back, by dd, cp, cat,
 # python and a loop device, bit for bit
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim
-mib=$(bulk "${K80_ROUND_TRIP_MIB:-2048}")
+mib=$(bulk "${K80_ROUND_TRIP_MIB:-$(often 2048 256)}")
 
 random_file "$W/in" $((mib << 20))
 want=$(sum <"$W/in")

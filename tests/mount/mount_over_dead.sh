@@ -5,10 +5,10 @@
 need_sim "a daemon is killed"
 mount_sim
 kill -9 "$(daemon_pid)"
-for ((i = 0; i < 100; i++)); do
-	[ -n "$(daemon_pids "$M")" ] || break
-	sleep 0.1
-done
+is_gone() {
+	[ -z "$(daemon_pids "$M")" ]
+}
+await is_gone
 rc=0
 "$K80FS" -o backend=sim,sim_vram=64M "$M" 2>"$W/err" || rc=$?
 expect_equal "$rc" 2 "exit code"

@@ -15,10 +15,7 @@ done
 
 "$K80FS" -f -o backend=sim,sim_vram=64M "$W/a" 2>"$W/log" &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-	is_mounted "$W/a" && break
-	sleep 0.05
-done
+await is_mounted "$W/a"
 head -c 100 "$W/a/die1/vram" | cmp -n 100 - /dev/zero
 expect_equal "$(daemon_pid "$W/a")" "$pid" "-f stays the same process"
 umount "$W/a"
@@ -27,10 +24,7 @@ wait $pid
 # -d tells what goes on
 "$K80FS" -d -o backend=sim,sim_vram=64M "$W/a" >"$W/debug" 2>&1 &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-	is_mounted "$W/a" && break
-	sleep 0.05
-done
+await is_mounted "$W/a"
 stat "$W/a/die0/vram" >"$W/log"
 umount "$W/a"
 wait $pid

@@ -4,12 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 mkdir "$W/dies"
 
+has_ended() {
+	[ -z "$(daemon_pids "$M")" ]
+}
 gone() {
-	local i
-	for ((i = 0; i < 50; i++)); do
-		[ -n "$(daemon_pids "$M")" ] || break
-		sleep 0.1
-	done
+	await has_ended || :
 	expect_equal "$(daemon_pids "$M")" "" "daemon after $1"
 	if is_mounted "$M"; then
 		fail "still mounted after $1"
@@ -39,7 +38,7 @@ for i in 1 2 3; do
 	"$BIN/tool" "$(die 1)/vram" r pread,0,4096 2>>"$W/err" &
 	pids+=($!)
 done
-sleep 0.3
+wait_waiters 1 3
 kill -TERM "$(daemon_pid)"
 for p in "${pids[@]}"; do
 	wait "$p" || fail "a read that waited: $(cat "$W/err")"

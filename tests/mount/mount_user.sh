@@ -25,31 +25,33 @@ grep -qx "state active" "$m/die0/status"
 "$3" "$m/new" path mkdir:EPERM
 "$3" "$m/die0/vram" path unlink:EPERM
 echo inside >"$4"
-sleep 0.5
+until [ -e "$4.seen" ]; do sleep 0.05; done
 U
+own_etc
 # nobody else, not even root, sees into it
 # shellcheck disable=SC2016 # for the inner shell
 unshare -m --propagation private bash -eEuo pipefail -c '
+	"$4" "$1"
 	mount --bind "$1/fuse" /dev/fuse
-	cp "$2" "$1/tool"
-	chmod 755 "$1/tool"
+	mount --bind "$1/etc" /etc
 	setpriv --reuid=65534 --regid=65534 --clear-groups --reset-env \
-		env K80FS="$K80FS" TMPDIR="$1/mnt" \
+		env K80FS="$3" TMPDIR="$1/mnt" \
 		K80_TEST_WORK="$K80_TEST_WORK" \
-		bash "$1/as_user" "$1/mnt/m" "$1/mnt/data" "$1/tool" "$1/mnt/in" &
+		bash "$1/as_user" "$1/mnt/m" "$1/mnt/data" "$2" "$1/mnt/in" &
 	user=$!
-	for i in {1..50}; do
-		[ ! -e "$1/mnt/in" ] || break
-		sleep 0.1
+	while [ ! -e "$1/mnt/in" ] && kill -0 $user 2>"$1/kill.err"; do
+		sleep 0.05
 	done
 	if ls "$1/mnt/m" 2>"$1/ls.err"; then
 		echo "root sees a tree mounted without allow_other" >&2
 		exit 1
 	fi
 	grep -q "Permission denied" "$1/ls.err"
+	: >"$1/mnt/in.seen"
 	wait $user
 	if grep -q " $1/mnt/m fuse" /proc/self/mountinfo; then
 		echo "still mounted" >&2
 		exit 1
 	fi
-' bash "$W" "$BIN/tool"
+' bash "$W" "$(for_anyone "$BIN/tool")" "$(for_anyone "$K80FS")" \
+	"$repo/tests/drop-mounts.sh"

@@ -9,25 +9,25 @@ need_cmd unshare setpriv fusermount3
 chmod 755 "$W"
 mknod -m 666 "$W/fuse" c 10 229
 mkdir -m 777 "$W/mnt"
-: >"$W/fuse.conf"
-touch /etc/fuse.conf
+own_etc
 # shellcheck disable=SC2016 # for the inner shell
 unshare -m --propagation private bash -euo pipefail -c '
+	"$3" "$1"
 	mount --bind "$1/fuse" /dev/fuse
-	mount --bind "$1/fuse.conf" /etc/fuse.conf
+	mount --bind "$1/etc" /etc
 	user() {
 		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 	}
 	export TMPDIR=$1/mnt
-	if user "$K80FS" -o backend=sim,sim_vram=64M,allow_other "$1/mnt" \
+	if user "$2" -o backend=sim,sim_vram=64M,allow_other "$1/mnt" \
 		2>"$1/err"; then
 		echo "mounted with allow_other" >&2
 		exit 1
 	fi
 	grep -q user_allow_other "$1/err" || { cat "$1/err" >&2; exit 1; }
-	echo user_allow_other >"$1/fuse.conf"
-	user "$K80FS" -o backend=sim,sim_vram=64M,allow_other "$1/mnt"
+	echo user_allow_other >"$1/etc/fuse.conf"
+	user "$2" -o backend=sim,sim_vram=64M,allow_other "$1/mnt"
 	# root sees into it now
 	head -c 1 "$1/mnt/die0/vram" >"$1/byte"
 	user fusermount3 -u "$1/mnt"
-' bash "$W"
+' bash "$W" "$(for_anyone "$K80FS")" "$repo/tests/drop-mounts.sh"

@@ -6,6 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim
 
-step=1
+step=$(often 1 4)
 [ "$K80FS_BACKEND" = sim ] || step=16
 "$BIN/sweep" "$(die 5)/vram" direct "${K80_SWEEP_STEP:-$step}"

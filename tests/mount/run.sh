@@ -1,21 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Run the mounted-tree tests: run.sh [-j N] [PATTERN]...
+# Run the mounted-tree tests: run.sh [-j N] [-a no|only] [PATTERN]...
 # Each script gets a work folder of its own and a time limit; whatever it
 # leaves behind (process, mount) is removed and makes it a failure. A script
-# may say "# timeout: SECONDS" and "# alone" (it measures time: runs with no
-# other beside it). K80_NO_SKIP=1 makes a skipped script a failure;
+# may say "# timeout: SECONDS". -a: without those that must have the machine to
+# themselves, or these only. K80_NO_SKIP=1 makes a skipped script a failure;
 # K80_TIME_SCALE=N multiplies the limits.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 jobs=1
+which=all
 
-while getopts j: opt; do
+# They hold one time against another, both measured
+ALONE='compute_six_dies'
+
+while getopts j:a: opt; do
 	case $opt in
 	j) jobs=$OPTARG ;;
+	a) which=$OPTARG ;;
 	*)
-		echo "usage: run.sh [-j N] [PATTERN]..." >&2
+		echo "usage: run.sh [-j N] [-a no|only] [PATTERN]..." >&2
 		exit 2
 		;;
 	esac
@@ -38,12 +43,24 @@ make -s -f "$here/Makefile" OUT="$K80_TEST_BIN" || exit 2
 base=$(mktemp -d "${TMPDIR:-/var/tmp}/k80mount.XXXXXX")
 chmod 711 "$base" # some scripts become another user
 trap 'rm -rf --one-file-system "$base"' EXIT
-trap 'exit 130' INT TERM
+trap stop INT TERM
 
 # left_behind WORK: pids of processes that carry its name in their environment
 left_behind() {
 	grep -lzxF "K80_TEST_WORK=$1" /proc/[0-9]*/environ 2>/dev/null |
 		sed 's|/proc/\([0-9]*\)/.*|\1|'
+}
+
+# Ended from outside: nothing that was started may outlive it
+stop() {
+	local work pid
+	for work in "$base"/*.work; do
+		for pid in $(left_behind "$work"); do
+			kill -TERM "$pid"
+		done
+		clean_up "$work"
+	done
+	exit 130
 }
 
 # Kill and unmount what is left of a script; prints what it was
@@ -131,36 +148,39 @@ by_limit() {
 	done | sort -k1,1nr -k2 | cut -d' ' -f2-
 }
 
-picked=$(pick "$@" | sort -u | by_limit)
-[ -n "$picked" ] || {
+# is_alone SCRIPT
+is_alone() {
+	[[ " $ALONE " == *" $(basename "$1" .sh) "* ]]
+}
+
+together=()
+apart=()
+while read -r script; do
+	if ! is_alone "$script"; then
+		[ "$which" = only ] || together+=("$script")
+	elif [ "$which" != no ]; then
+		apart+=("$script")
+	fi
+done < <(pick "$@" | sort -u | by_limit)
+picked=("${together[@]}" "${apart[@]}")
+[ ${#picked[@]} -gt 0 ] || {
 	echo "run.sh: no script matches: $*" >&2
 	exit 2
 }
-alone=$(echo "$picked" | xargs grep -lx '# alone')
 
-for script in $picked; do
-	grep -qxF "$script" <<<"$alone" && continue
+for script in "${together[@]}"; do
 	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
 		wait -n
 	done
 	run_one "$script" &
 done
 wait
-for script in $alone; do
+for script in "${apart[@]}"; do
 	run_one "$script"
-done
-# What failed beside others gets a second chance with nothing beside it: a
-# slow machine is not a fault. Both verdicts are printed.
-for script in $picked; do
-	rc=$(cat "$base/$(basename "$script" .sh).rc")
-	[ "$rc" = 0 ] || [ "$rc" = 77 ] || [ "$jobs" = 1 ] || {
-		echo "once more, alone:"
-		run_one "$script"
-	}
 done
 
 passed=$(cat "$base"/*.rc | grep -cx 0)
 skipped=$(cat "$base"/*.rc | grep -cx 77)
-failed=$(($(echo "$picked" | wc -l) - passed - skipped))
+failed=$((${#picked[@]} - passed - skipped))
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -22,7 +22,7 @@ t fd:5 - poll,2,0:2 pread,0,10 poll,2,0:0
 wakes() {
 	local pid
 	t fd:5 - pread,0,10 poll,2,0:0
-	"$BIN/tool" fd:5 - poll,2,10000:2 took,0,3000 &
+	"$BIN/tool" fd:5 - poll,2,60000:2 took,0,$SOON &
 	pid=$!
 	sleep 0.3
 	"$@"
@@ -35,7 +35,7 @@ wakes ctl 0 release
 ctl 1 pin
 wakes ctl_errno 0 ETIMEDOUT acquire
 ctl 1 unpin
-t fd:5 - pread,0,10 poll,2,300:0 took,250,2000
+t fd:5 - pread,0,10 poll,2,300:0 took,250,$SOON
 if [ "$K80FS_BACKEND" = sim ]; then
 	wakes sim driver 0 nvidia
 	wakes sim driver 0 none

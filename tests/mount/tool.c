@@ -35,7 +35,7 @@ static const char usage_text[] =
 	"size blocks blksize\n"
 	"      getxattr,NAME setxattr,NAME,VALUE listxattr removexattr,NAME\n"
 	"      mkdir mknod creat unlink rmdir symlink,TO link,NEW rename,NEW\n"
-	"      sleep,MS alarm,MS (a signal in MS) took,MIN,MAX (ms, the last op)\n"
+	"      sleep,MS alarm,MS (signals, each MS) took,MIN,MAX (ms, the last op)\n"
 	"      say,TEXT hear (wait for a line on stdin)\n";
 
 void tool_die(const char *format, ...)
@@ -189,7 +189,7 @@ static const struct op *find_op(const char *name)
 	tool_die("unknown operation '%s'", name);
 }
 
-static int64_t now_ms(void)
+int64_t tool_now_ms(void)
 {
 	struct timespec ts;
 
@@ -238,10 +238,14 @@ static void run_word(struct tool *t, const char *word)
 	}
 	if (n != op->n_args || rest)
 		tool_die("%s: needs %d arguments", word, op->n_args);
-	start = now_ms();
+	start = t->armed_ms ? t->armed_ms : tool_now_ms();
 	result = op->run(t, arg);
 	if (strcmp(op->name, "took"))
-		t->took_ms = now_ms() - start;
+		t->took_ms = tool_now_ms() - start;
+	if (t->armed_ms && strcmp(op->name, "alarm")) {
+		tool_set_alarm(0);
+		t->armed_ms = 0;
+	}
 	judge(word, result, stated, full_result(op, arg));
 	free(copy);
 }

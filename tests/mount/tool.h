@@ -16,7 +16,8 @@
  * @map:   current mapping ("mmap"), or NULL
  * @map_len: its bytes
  * @map_off: file offset of its first byte
- * @took_ms: what the last operation took
+ * @armed_ms: when "alarm" was set, until the operation after it has ended, or 0
+ * @took_ms: what the last operation took, or the time since its alarm was set
  */
 struct tool {
 	const char *path;
@@ -25,8 +26,21 @@ struct tool {
 	unsigned char *map;
 	uint64_t map_len;
 	uint64_t map_off;
+	int64_t armed_ms;
 	int64_t took_ms;
 };
+
+/** tool_now_ms() - a clock of milliseconds that nobody sets */
+int64_t tool_now_ms(void);
+
+/**
+ * tool_set_alarm() - a signal in @ms and every @ms after that; none if 0
+ *
+ * Again and again, as the first may come before the system call that it is for.
+ *
+ * Return: 0 or -errno.
+ */
+int64_t tool_set_alarm(int64_t ms);
 
 #define TOOL_MAX_ARGS  6
 #define TOOL_FULL_TEXT -1

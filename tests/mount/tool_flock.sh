@@ -29,8 +29,9 @@ if os.fork() == 0:
 sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 P
 done
-(flock 9; sleep 0.5; echo first >>"$W/order") 9<"$(die 1)/vram" &
-sleep 0.2
+(flock 9; : >"$W/locked"; sleep 0.5; echo first >>"$W/order") \
+	9<"$(die 1)/vram" &
+await test -e "$W/locked"
 (flock 9; echo second >>"$W/order") 9<"$(die 1)/vram"
 wait
 expect_equal "$(xargs <"$W/order")" "first second"

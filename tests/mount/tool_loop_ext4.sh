@@ -40,7 +40,7 @@ wait
 umount "$W/fs"
 fsck.ext4 -f -n "$loop" >"$W/fsck" || fail "fsck: $(cat "$W/fsck")"
 mount "$loop" "$W/fs"
-echo 1 >/proc/sys/vm/drop_caches
+drop_caches 1
 cmp "$W/in" "$W/fs/a"
 expect_equal "$(cat "$W/fs/many/177")" "file 177"
 [ "$K80FS_BACKEND" != sim ] || fstrim "$W/fs"

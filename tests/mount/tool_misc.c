@@ -200,17 +200,20 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-static int64_t op_alarm(struct tool *t, char **arg)
+int64_t tool_set_alarm(int64_t ms)
 {
 	struct sigaction act = { .sa_handler = on_alarm };
-	int64_t ms = tool_number(arg[0]);
-	struct itimerval timer = {
-		.it_value = { ms / 1000, ms % 1000 * 1000 },
-	};
+	struct timeval each = { ms / 1000, ms % 1000 * 1000 };
+	struct itimerval timer = { .it_interval = each, .it_value = each };
 
-	(void)t;
 	sigaction(SIGALRM, &act, NULL);
 	return result(setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+static int64_t op_alarm(struct tool *t, char **arg)
+{
+	t->armed_ms = tool_now_ms();
+	return tool_set_alarm(tool_number(arg[0]));
 }
 
 static int64_t op_took(struct tool *t, char **arg)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # io_uring is used where it can be had; where not, one line says why, the mount
 # works over /dev/fuse, and status names the transport that is live
-# alone
 . "$(dirname "$0")/lib.sh"
 need_sim "a backend with a slot"
 

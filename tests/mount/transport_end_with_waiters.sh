@@ -2,9 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Told to stop while requests wait, the daemon ends the hold that they wait for,
 # answers them all and ends, on either transport
-# alone
 . "$(dirname "$0")/lib.sh"
 need_sim "holds"
+
+# all_came PID...: each waits, or has been refused
+all_came() {
+	local pid d n=0
+	for pid; do
+		kill -0 "$pid" 2>"$W/log" || n=$((n + 1))
+	done
+	for d in 1 2 3 4; do
+		n=$((n + $(number $d waiters)))
+	done
+	[ "$n" -ge $# ]
+}
 
 end_with_waiters() {
 	local pids=() pid daemon i
@@ -12,21 +23,17 @@ end_with_waiters() {
 	daemon=$(daemon_pid)
 	ctl 0 pin
 	for ((i = 0; i < 12; i++)); do
-		t "$(die $((1 + i % 3)))/vram" rw "pread,$((i * 4096)),4096" \
+		"$BIN/tool" "$(die $((1 + i % 3)))/vram" rw "pread,$((i * 4096)),4096" \
 			2>"$W/err$i" &
 		pids+=($!)
 	done
 	dd if=/dev/zero of="$(die 4)/vram" bs=1M count=1 conv=notrunc \
 		2>"$W/err-dd" &
 	pids+=($!)
-	sleep 0.5
-	[ "$(number 1 waiters)" -gt 0 ] || fail "nobody waits"
+	await all_came "${pids[@]}" || fail "not all of them wait"
+	has_waiters 1 1 || fail "nobody waits"
 	kill -TERM "$daemon"
-	for ((i = 0; i < 50; i++)); do
-		[ -d "/proc/$daemon" ] || break
-		sleep 0.1
-	done
-	[ "$i" -lt 50 ] || fail "the daemon is still there: $*"
+	await test ! -d "/proc/$daemon" || fail "the daemon is still there: $*"
 	for pid in "${pids[@]}"; do
 		wait "$pid" || fail "$*: $(cat "$W"/err*)"
 	done

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Forty requests of one CPU that wait for dies that are out hold up nothing else
 # that this CPU asks for, on either transport
-# alone
 . "$(dirname "$0")/lib.sh"
 need_sim "many dies"
 need_cmd taskset
@@ -29,6 +28,11 @@ waiting() {
 	echo $n
 }
 
+# each of the forty waits or has ended
+all_are_in() {
+	[ $(($(waiting) + $(cat "$W"/waiter*.rc 2>/dev/null | wc -l))) -ge 40 ]
+}
+
 # many_waiters WANTED OPTION...: WANTED of forty wait, the others get EBUSY
 many_waiters() {
 	local want=$1 pids=() i
@@ -43,26 +47,22 @@ many_waiters() {
 		waiter $i &
 		pids+=($!)
 	done
-	for ((i = 0; i < 100; i++)); do
-		[ "$(($(waiting) + $(cat "$W"/waiter*.rc 2>/dev/null | wc -l)))" \
-			-lt 40 ] || break
-		sleep 0.1
-	done
+	await all_are_in || :
 	expect_equal "$(waiting)" "$want" "waiting with: $*"
 	for i in 1 2 3; do
-		within 2000 t "$(die 0)/vram" rw verify,0,1M,1 pwrite,2M,4096,1 \
+		soon t "$(die 0)/vram" rw verify,0,1M,1 pwrite,2M,4096,1 \
 			fsync
-		within 2000 dd if="$(die 0)/vram" of=/dev/null bs=1M count=32 \
+		soon dd if="$(die 0)/vram" of=/dev/null bs=1M count=32 \
 			iflag=direct status=none
-		within 2000 stat "$(die 1)/vram" >"$W/log"
-		within 2000 cat "$(die 1)/status" "$M/status" >"$W/log"
-		within 2000 ls -lR "$M" >"$W/log"
-		within 2000 df "$M" >"$W/log"
-		within 2000 t "$(die 1)/vram" r+nonblock pread,0,1:EBUSY
-		within 2000 ctl 0 pin
-		within 2000 ctl 0 zero 8M 8M
+		soon stat "$(die 1)/vram" >"$W/log"
+		soon cat "$(die 1)/status" "$M/status" >"$W/log"
+		soon ls -lR "$M" >"$W/log"
+		soon df "$M" >"$W/log"
+		soon t "$(die 1)/vram" r+nonblock pread,0,1:EBUSY
+		soon ctl 0 pin
+		soon ctl 0 zero 8M 8M
 	done
-	within 2000 ctl 0 unpin
+	soon ctl 0 unpin
 	wait "${pids[@]}"
 	expect_equal "$(cat "$W"/waiter*.rc | grep -cx 0)" "$want" "served"
 	expect_equal "$(cat "$W"/waiter*.err | grep -c 'resource busy' || :)" \

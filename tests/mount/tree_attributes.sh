@@ -16,7 +16,7 @@ if [ "$(id -u)" = 0 ]; then
 	expect_equal "$(stat -c %u:%g "$(die 0)/vram")" 65534:12
 	chown 7 "$(die 0)/vram"
 	expect_equal "$(stat -c %u:%g "$(die 0)/vram")" 7:12
-	echo 2 >/proc/sys/vm/drop_caches
+	drop_caches 2
 fi
 head -c 1 "$(die 1)/vram" >"$W/byte"
 expect_equal "$(stat -c %a "$(die 0)/vram")" 600 "later"

@@ -24,6 +24,7 @@ expect_error "Operation not permitted" rm "$M/die0/vram"
 expect_error "Operation not permitted" mkdir "$M/x"
 expect_error "Operation not permitted" busybox rm "$M/die0/vram"
 if [ "$(id -u)" = 0 ]; then
+	BIN=$(dirname "$(for_anyone "$BIN/tool")")
 	refuse EACCES setpriv --reuid=65534 --regid=65534 --clear-groups
 fi
 expect_equal "$(find "$M" | sort)" "$before" "the tree afterwards"

@@ -13,7 +13,7 @@ expect_equal "$(cut -d' ' -f2 <<<"$first" | sort -u | wc -l)" \
 expect_equal "$(ls -i "$M/die0" | awk '{ print $2, $1 }' | sort)" \
 	"$(sed -n 's|^die0/||p' <<<"$first" | sort)" "ls -i"
 if [ "$(id -u)" = 0 ]; then
-	echo 2 >/proc/sys/vm/drop_caches
+	drop_caches 2
 fi
 head -c 1 "$M/die1/vram" >"$W/byte"
 expect_equal "$(numbers)" "$first" "inode numbers later"

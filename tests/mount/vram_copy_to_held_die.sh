@@ -4,7 +4,7 @@
 # kernel would keep the file's lock for a parked copy
 . "$(dirname "$0")/lib.sh"
 need_slot "dies that take turns, or are held"
-mount_sim wait=20000
+mount_sim wait=60000
 
 t "$(die 0)/vram" rw fill,8M,1M,1
 for how in pin lease; do
@@ -12,9 +12,9 @@ for how in pin lease; do
 	echo $how >&3
 	"$BIN/tool" "$(die 0)/vram" r "cfr,8M,$(die 1)/vram,8M,1M" 3>&- &
 	copy=$!
-	sleep 0.5
+	wait_waiters 0 1
 	kill -0 $copy || fail "$how: the copy did not wait for its source"
-	within 1500 t "$(die 1)/vram" rw pwrite,0,4096,1 fsync \
+	soon t "$(die 1)/vram" rw pwrite,0,4096,1 fsync \
 		fallocate,punch,8M,4096
 	echo unpin >&3
 	exec 3>&-

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Clearing a whole die goes in chunks: another die's user gets its turn
-# alone
 . "$(dirname "$0")/lib.sh"
 need_sim "memory to clear that is not a hole"
 VRAM=12G mount_sim timeslice=20
@@ -16,7 +15,7 @@ while [ "$(now_ms)" -lt $end ]; do
 done &
 clear=$!
 for i in 1 2 3 4 5; do
-	within 1000 t "$(die 1)/vram" rw "pwrite,$i,4096,1" fsync
+	soon t "$(die 1)/vram" rw "pwrite,$i,4096,1" fsync
 	sleep 0.1
 done
 wait $clear

@@ -14,7 +14,7 @@ for ((d = 0; d < N; d++)); do
 done
 # and a small reader, whose every read is bounded
 for ((i = 0; i < 20; i++)); do
-	within 3000 t "$(die $((i % N)))/vram" r "pread,$((CAP - 4096)),4096"
+	soon t "$(die $((i % N)))/vram" r "pread,$((CAP - 4096)),4096"
 done
 for p in "${pids[@]}"; do
 	wait "$p"
