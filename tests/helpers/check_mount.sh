@@ -331,15 +331,16 @@ test_user_removes_his_dead_mount()
 {
 	need_fuse
 	command -v fusermount3 >/dev/null || skip "needs fusermount3"
-	mknod -m 666 fuse c 10 229
-	mount --bind fuse /dev/fuse
+	own_node_and_etc
 	mkdir dir
 	chown 65534:65534 dir .
 	fake_k80fs
+	FAKEFUSE=$(for_anyone "$FAKEFUSE")
 	as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	"${as_nobody[@]}" "$PYTHON" "$FAKEFUSE" dead-user "$WORK/dir"
 	expect fuse.k80fs "$(mount_type dir)"
-	run "${as_nobody[@]}" "$HELPERS/mount.k80fs" k80fs "$WORK/dir"
+	run "${as_nobody[@]}" "$(for_anyone "$HELPERS/mount.k80fs")" \
+		k80fs "$WORK/dir"
 	expect 0 "$rc" "$(cat out)"
 	expect_line 'removing the dead k80fs mount' out
 	expect '' "$(mount_type dir)"

@@ -76,14 +76,20 @@ test_session_on_streams_passes()
 
 test_work_on_six_dies_overlaps()
 {
-	local delay=2000000000
+	local delay=2000000000 running
 
 	[ "$STANDIN" != real ] || delay=300000000
-	session $delay >commands
-	owner <commands
-	check_session
-	# all six were launched before the first had ended
-	expect 6 "$(sed -n '/ status: /q; / status [0-5]: running/p' out | wc -l)" running
+	# a machine may be too busy to launch six in that time, but not in more
+	for delay in $delay $((delay * 4)) $((delay * 16)); do
+		session "$delay" >commands
+		owner <commands
+		check_session
+		# all six were launched before the first had ended
+		running=$(sed -n '/ status: /q; / status [0-5]: running/p' out |
+			wc -l)
+		[ "$running" -ne 6 ] || return 0
+	done
+	die "never more than $running of six ran at once"
 }
 
 test_session_without_a_slot_passes()
@@ -201,12 +207,17 @@ test_a_full_log_stops_nothing()
 
 test_compute_persist_passes_in_miniature()
 {
-	local rc=0
+	local ms
 
 	[ "$STANDIN" != real ] || skip "the long one is run there"
 	[ -x "$PERSIST" ] || skip "it is not built"
 	export LD_LIBRARY_PATH=$STANDIN BARSWAP_DEVICE=sim:vram=64M
-	"$PERSIST" -m 400 -s 200000 2 >out 2>&1 || rc=$?
+	# a busy machine may stutter for as long as a short kernel takes
+	for ms in 400 1600 6400; do
+		rc=0
+		"$PERSIST" -m $ms -s $((ms * 500)) 2 >out 2>&1 || rc=$?
+		[ "$rc" -ne 0 ] || break
+	done
 	expect 0 "$rc" "exit code: $(cat out)"
 	expect_line "1048576 of 1048576 right" out
 	expect_line "PASS: die 2, 6 dies, device sim" out

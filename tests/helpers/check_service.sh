@@ -57,7 +57,7 @@ has_child()
 # inside COMMAND...: in the namespaces of that systemd
 inside()
 {
-	nsenter -t "$systemd" -m -p -C -- timeout 40 "$@"
+	nsenter -t "$systemd" -m -p -C -- timeout 400 "$@"
 }
 
 is_running()

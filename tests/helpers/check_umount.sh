@@ -45,8 +45,13 @@ test_busy_mount_stays_and_its_users_are_named()
 test_mount_busy_for_a_moment_is_unmounted()
 {
 	mount_live
-	(cd dir && exec sleep 0.5) &
-	wait_for has_cwd "$!" "$WORK/dir"
+	stand_in "$WORK/dir"
+	# the helper waits between two tries, here until he is gone
+	export stander
+	fake sleep <<-'EOF'
+		kill "$stander"
+		while [ -e "/proc/$stander/cwd" ]; do :; done
+	EOF
 	run "$HELPERS/umount.k80fs" "$WORK/dir"
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(mount_type dir)"
@@ -110,17 +115,18 @@ test_user_unmounts_his_own_mount_and_not_that_of_root()
 {
 	need_fuse
 	command -v fusermount3 >/dev/null || skip "needs fusermount3"
-	mknod -m 666 fuse c 10 229
-	mount --bind fuse /dev/fuse
+	own_node_and_etc
+	FAKEFUSE=$(for_anyone "$FAKEFUSE")
+	helper=$(for_anyone "$HELPERS/umount.k80fs")
 	mkdir dir roots
 	chown 65534:65534 dir
 	as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	"${as_nobody[@]}" "$PYTHON" "$FAKEFUSE" dead-user "$WORK/dir"
 	"$PYTHON" "$FAKEFUSE" live "$WORK/roots"
-	run "${as_nobody[@]}" "$HELPERS/umount.k80fs" "$WORK/roots"
+	run "${as_nobody[@]}" "$helper" "$WORK/roots"
 	expect 32 "$rc"
 	expect fuse.k80fs "$(mount_type roots)"
-	run "${as_nobody[@]}" "$HELPERS/umount.k80fs" "$WORK/dir"
+	run "${as_nobody[@]}" "$helper" "$WORK/dir"
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(mount_type dir)"
 }

@@ -7,7 +7,8 @@
 # A file holds functions test_<behaviour>. Each runs in a shell of its own,
 # with -eu, in an empty folder $WORK and, if run by root, in private mount and
 # pid namespaces, so that nothing outlives it. What costs time to make may be
-# kept for others in $SHARED. Exit code 77 = skipped.
+# kept for others in $SHARED. Exit code 77 = skipped. K80_TIME_SCALE=N multiplies
+# the limit of each, two minutes.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,9 +29,12 @@ run_one()
 
 	mkdir "$base/work"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	(cd "$base/work" && WORK=$base/work SHARED=$base/shared exec timeout -k 5 120 \
-		"${namespace[@]}" bash -euc '. "$1"; . "$2"; "$3"' test \
-		"$here/lib.sh" "$here/$1" "$2") \
+	(cd "$base/work" && WORK=$base/work SHARED=$base/shared exec \
+		timeout -k 5 $((120 * ${K80_TIME_SCALE:-1})) \
+		"${namespace[@]}" bash -euc \
+		'[ $# -eq 3 ] || "$4" "${WORK%/*}"; . "$1"; . "$2"; "$3"' test \
+		"$here/lib.sh" "$here/$1" "$2" \
+		${namespace:+"$here/../drop-mounts.sh"}) \
 		>"$base/log" 2>&1 </dev/null
 	rc=$?
 	rm -rf --one-file-system "$base/work"
@@ -41,11 +45,11 @@ run_one()
 		;;
 	77)
 		n_skip=$((n_skip + 1))
-		echo "skipped ${1%.sh}: ${2#test_}: $(tail -n 1 "$base/log")"
+		echo "skip ${1%.sh}: ${2#test_}: $(tail -n 1 "$base/log")"
 		;;
 	*)
 		n_fail=$((n_fail + 1))
-		echo "FAILED ${1%.sh}: ${2#test_} (exit code $rc)"
+		echo "not ok ${1%.sh}: ${2#test_} (exit code $rc)"
 		sed 's/^/    /' "$base/log"
 		;;
 	esac
