@@ -112,7 +112,7 @@ test_good_tree_passes_every_check()
 	run "$TOP/tests/lint.sh" --root tree
 	expect 0 "$rc" "$(cat out)"
 	expect_no_line FAILED out
-	expect_line ' 0 failed, 0 skipped' out
+	expect_line ' 0 failed, ' out
 }
 
 test_fuse_header_outside_its_layer()
@@ -222,6 +222,8 @@ test_license_of_the_other_half()
 test_badly_formatted_source()
 {
 	command -v clang-format >/dev/null || skip "needs clang-format"
+	clang-format --version | grep -q ' version 14\.' ||
+		skip "needs clang-format 14"
 	good_tree
 	put_c fusefs/x.c '' 'int x( void ){ return 0; }'
 	finds clang_format 'fusefs/x.c:3'
