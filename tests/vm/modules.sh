@@ -16,9 +16,12 @@ cache=${K80_CACHE:-$HOME/.cache/k80fs-vm}
 # build SOURCE DIR KERNEL [MAKE-ARGUMENT...]
 build()
 {
-	local src=$1 dir=$2 hdr=$cache/kernel-$3/headers
+	local src=$1 dir=$2 hdr=$cache/kernel-$3/headers cc
 
 	shift 3
+	# the kernel's own compiler, or what this system has
+	cc=$(grep -oE 'gcc-[0-9]+$' "$hdr/.kernelvariables" 2>/dev/null) || :
+	[ -z "$cc" ] || command -v "$cc" >/dev/null || set -- "$@" CC=gcc
 	mkdir -p "$dir"
 	# sources alone: what was built there is for another kernel
 	(cd "$src" && find . \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \
