@@ -32,8 +32,9 @@ CHECK_LIBS = $(shell pkg-config --libs check)
 WARN := -Wall -Wextra -Wmissing-prototypes -Wshadow -Wvla -Werror
 HARDEN := -fstack-protector-strong -fPIC -fcf-protection
 ifeq ($(SAN),)
-OPT ?= -O2
-HARDEN += -D_FORTIFY_SOURCE=2
+# the C library warns of the checks where nothing is optimised, so that who
+# gives CFLAGS of his own decides on both; some compilers define it themselves
+OPT ?= -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 else
 OPT ?= -O1 -fno-omit-frame-pointer
 SANFLAGS := -fsanitize=$(SAN) $(if $(findstring thread,$(SAN)),,-fno-sanitize-recover=all)
@@ -111,12 +112,14 @@ $(B)/$(SONAME).0: $(LIB_OBJ) fusefs/lib/barswap.map
 	ln -sf $(SONAME).0 $(B)/$(SONAME)
 	ln -sf $(SONAME).0 $(B)/libbarswap.so
 
-# made each time, as prefix may be another than the last time; touched only if so
+# made each time, as prefix may be another than the last time; touched only if
+# so, and by one of two makes at a time
 $(B)/barswap.pc: fusefs/lib/barswap.pc.in FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
-	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' $< > $@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv -f $@.new $@; fi
+	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
+	    $< > $@.$$$$ && if cmp -s $@.$$$$ $@; then rm $@.$$$$; \
+	    else mv -f $@.$$$$ $@; fi
 
 .PHONY: FORCE
 FORCE:
@@ -159,6 +162,12 @@ $(B)/fuzz_ctl: tests/unit/fuzz_ctl.c $(addprefix fusefs/,text/ctl.c text/ctl.h \
 		$(FUZZ_FLAGS) -o $@ tests/unit/fuzz_ctl.c \
 		fusefs/text/ctl.c fusefs/text/words.c
 
+.PHONY: syntax-32
+# sources that a 32-bit compiler takes, warnings and all; nothing is built
+syntax-32:
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(FUSE_CFLAGS) -m32 -fsyntax-only \
+		$(LIB_SRC) $(FS_SRC) $(wildcard fusefs/owner/*.c)
+
 .PHONY: fuzz
 ## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
 # what it finds to be new goes to build/, never into the corpus
@@ -172,7 +181,11 @@ fuzz: $(B)/fuzz_ctl
 .PHONY: deps
 ## deps         install what building and testing needs (apt; asks for root)
 deps:
-	mount-helpers/install-deps build test vm
+	mount-helpers/install-deps build test
+
+.PHONY: all-deps
+all-deps:
+	mount-helpers/install-deps build test more
 
 .PHONY: build-deps
 build-deps:
@@ -188,22 +201,27 @@ demo: build-deps
 demo-stop:
 	@tests/demo.sh stop "$(DEMO_DIR)"
 
-.PHONY: check check-unit check-mount check-vm lint
-## check        install what is needed, build, run every test
+.PHONY: check check-all check-long check-unit check-mount check-vm lint
+## check        install what is needed, build, run the tests: some minutes
 check: deps
-	$(MAKE) -s all
-	@tests/check.sh lint unit mount mount-cuda vm
-## check-unit   the tests that need no mount
+	@tests/check.sh check
+## check-all    all other tests: other compilers, sanitizers, both guest kernels
+check-all: all-deps
+	$(MAKE) -s all tests
+	@tests/check.sh all
+## check-long   soaks and whole matrices, and make check in other systems: hours
+check-long: all-deps
+	$(MAKE) -s all tests
+	@tests/check.sh long
+## check-unit   the unit tests and the library's
 check-unit: deps
-	@tests/check.sh unit
+	@tests/check.sh build unit library
 ## check-mount  the mounted tree on simulator and stand-in (needs /dev/fuse)
 check-mount: deps
-	$(MAKE) -s all tests
-	@tests/check.sh mount mount-cuda
+	@tests/check.sh build mount mount-alone mount-cuda mount-cuda-alone
 ## check-vm     the kernel module in a PC with three emulated cards
 check-vm: deps
-	$(MAKE) -s all tests
-	@tests/check.sh vm
+	@tests/check.sh build vm-check vm-all
 ## lint         layers, formats, shell scripts, manual pages
 lint:
 	@tests/check.sh lint

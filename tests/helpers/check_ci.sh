@@ -3,7 +3,8 @@
 #
 # .ci/run in a checkout whose make only prints counts.
 
-# ci EXIT-CODE LINE...: .ci/run with a "make check" that prints LINEs
+# ci EXIT-CODE LINE...: .ci/run with a make that prints LINEs as "check" and, as
+# "check-all", one part more that passes
 ci()
 {
 	local code=$1
@@ -19,6 +20,10 @@ ci()
 	export WORK
 	fake make <<-EOF
 		echo "make \$* CI=\$CI \$(pwd)" >>"\$WORK/calls"
+		[ "\$1" = check ] || {
+			echo '== other: 1 passed, 0 failed, 0 skipped'
+			exit 0
+		}
 		cat "\$WORK/lines"
 		exit $code
 	EOF
@@ -32,14 +37,15 @@ test_sums_the_parts_in_the_last_line()
 		'== unit: 200 passed, 0 failed, 2 skipped' \
 		'214 passed, 0 failed, 3 skipped'
 	expect 0 "$rc"
-	expect '210 passed, 0 failed, 3 skipped' "$(tail -n 1 out)"
+	expect '211 passed, 0 failed, 3 skipped' "$(tail -n 1 out)"
 }
 
-test_installs_then_runs_make_check_at_the_top()
+test_installs_then_runs_both_runs_at_the_top()
 {
 	ci 0 '== unit: 1 passed, 0 failed, 0 skipped'
-	expect "deps build test vm
-make check CI=true $WORK/tree" "$(cat calls)"
+	expect "deps build test more vm
+make check CI=true $WORK/tree
+make check-all CI=true $WORK/tree" "$(cat calls)"
 }
 
 test_failed_part_fails()
@@ -47,31 +53,36 @@ test_failed_part_fails()
 	ci 1 '== lint: 9 passed, 0 failed, 0 skipped' \
 		'== unit: 3 passed, 2 failed, 0 skipped'
 	expect 1 "$rc"
-	expect '12 passed, 2 failed, 0 skipped' "$(tail -n 1 out)"
+	expect '13 passed, 2 failed, 0 skipped' "$(tail -n 1 out)"
 }
 
 test_failed_part_fails_although_make_says_0()
 {
 	ci 0 '== unit: 3 passed, 2 failed, 0 skipped'
 	expect 1 "$rc"
-	expect '3 passed, 2 failed, 0 skipped' "$(tail -n 1 out)"
+	expect '4 passed, 2 failed, 0 skipped' "$(tail -n 1 out)"
 }
 
 test_make_that_breaks_off_fails()
 {
 	ci 2 '== lint: 9 passed, 0 failed, 0 skipped' 'cc: error'
 	expect 1 "$rc"
-	expect '9 passed, 1 failed, 0 skipped' "$(tail -n 1 out)"
+	expect '10 passed, 1 failed, 0 skipped' "$(tail -n 1 out)"
 }
 
 test_no_test_at_all_fails()
 {
 	ci 0 'nothing to do'
+	fake make <<-'EOF'
+		echo '== unit: 0 passed, 0 failed, 7 skipped'
+	EOF
+	run tree/.ci/run
+	expect 1 "$rc"
+	expect '0 passed, 1 failed, 14 skipped' "$(tail -n 1 out)"
+	echo 'echo nothing to do' | fake make
+	run tree/.ci/run
 	expect 1 "$rc"
 	expect '0 passed, 1 failed, 0 skipped' "$(tail -n 1 out)"
-	ci 0 '== unit: 0 passed, 0 failed, 7 skipped'
-	expect 1 "$rc"
-	expect '0 passed, 1 failed, 7 skipped' "$(tail -n 1 out)"
 }
 
 test_failed_installation_fails()

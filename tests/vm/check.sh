@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The whole VM test: fetch, build, run every CI job on both guest kernels.
+# The VM's part of the test runs: fetch, build, run jobs.
 #
-#   check.sh [JOB...]
+#   check.sh check|all|long|JOB...
 #
-# Both kernels run side by side, one on each of two cores. Ends with a line
-# "N passed, N failed, N skipped"; status 0 only if none failed.
+#   check    one boot of one kernel, with the jobs that are marked for it
+#   all      the rest of that kernel's CI jobs, and all of them on the other
+#   long     every job in full length on both kernels
+#
+# Kernels run side by side, one on each of two cores. Ends with a line
+# "N passed, N failed, N skipped"; status 0 only if none failed, 77 if the
+# packages that the machine is made of cannot be fetched.
 set -euo pipefail
 
 vm=$(cd "$(dirname "$0")" && pwd)
@@ -14,12 +19,14 @@ build=$top/build/vm
 kernels=(6.1 6.12)
 pids=()
 names=()
+logs=()
+shown=''
 
 end()
 {
 	local pid
 
-	for pid in "${pids[@]}"; do
+	for pid in "${pids[@]}" $shown; do
 		kill "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
 	done
@@ -27,8 +34,12 @@ end()
 trap end EXIT
 trap 'exit 130' INT TERM
 
-[ $# -gt 0 ] || set -- ci
-"$vm/fetch.sh"
+[ $# -gt 0 ] || set -- all
+[ "$*" != check ] || kernels=(6.1)
+if ! said=$("$vm/fetch.sh" qemu "${kernels[@]}" 2>&1 | tee /dev/stderr); then
+	echo "no virtual machine: $(grep '^fetch.sh:' <<<"$said" | head -n 1)"
+	exit 77
+fi
 make -s -C "$vm"
 make -s -C "$top" all build/test_barswap
 make -s -f "$top/tests/mount/Makefile" OUT="$top/build/mount"
@@ -64,27 +75,41 @@ start()
 	local name=$1 kernel=$2
 
 	shift 2
+	: >"$build/run-$name.log"
+	logs+=("$build/run-$name.log")
 	"$vm/run.sh" -k "$kernel" -o "$build/out-$name" "$@" \
-		>"$build/run-$name.log" 2>&1 &
+		>>"$build/run-$name.log" 2>&1 &
 	pids+=($!)
 	names+=("$name")
 }
 
-for k in "${kernels[@]}"; do
-	start "$k" "$k" "$@"
+case $* in
+check)	start 6.1 6.1 check ;;
+all)	start 6.1 6.1 rest
+	start 6.12 6.12 ci
 	# it only waits
-	[ "$*" != ci ] || start "$k-stuck" "$k" stuck
+	for k in "${kernels[@]}"; do
+		start "$k-stuck" "$k" stuck
+	done ;;
+*)	[ "$*" != long ] || set -- all
+	for k in "${kernels[@]}"; do
+		start "$k" "$k" "$@"
+	done ;;
+esac
+# what they find is shown as they find it
+tail -q -n +1 -f "${logs[@]}" \
+	> >(grep --line-buffered -vE '^[0-9]+ passed, [0-9]+ failed') &
+shown=$!
+for pid in "${pids[@]}"; do
+	wait "$pid" || :
 done
-for i in "${!pids[@]}"; do
-	wait "${pids[$i]}" || :
-	log=$build/run-${names[$i]}.log
-	sed '$d' "$log"
+sleep 1
+for i in "${!logs[@]}"; do
 	# a runner that did not get to its closing line has failed
-	if read -r p _ f _ s _ < <(tail -1 "$log" |
+	if read -r p _ f _ s _ < <(tail -1 "${logs[$i]}" |
 		grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'); then
 		pass=$((pass + p)) fail=$((fail + f)) skip=$((skip + s))
 	else
-		tail -1 "$log"
 		echo "not ok ${names[$i]}: the runner broke off"
 		fail=$((fail + 1))
 	fi

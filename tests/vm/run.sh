@@ -4,9 +4,12 @@
 #
 #   run.sh [-k 6.1|6.12] [-o DIR] JOB...
 #
-# JOB is a name in jobs/ without .sh, "all", or "ci" for all but those marked
-# "# ci: no", with fewer repetitions. Each job is a bash script that root runs
-# in the guest, with guest/lib.sh loaded. Its head may say:
+# JOB is a name in jobs/ without .sh, "all", or, with fewer repetitions,
+#   ci       all but those marked "# ci: no"
+#   check    those marked "# check: yes": what breaks first, in one boot
+#   rest     those of ci that are not of check
+# Each job is a bash script that root runs in the guest, with guest/lib.sh
+# loaded. Its head may also say:
 #   # rig: OPTION...   a machine that differs, see boot_options in boot.sh
 #   # time: SECONDS    its limit (default 60)
 #   # alone: yes       a boot of its own
@@ -25,13 +28,14 @@ kernel=6.1
 out=
 pass=0 fail=0 skip=0
 dir=''
+waiting=()
 
 # shellcheck source=tests/vm/boot.sh
 . "$vm/boot.sh"
 
 usage()
 {
-	sed -n '3,19s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,/^set /s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
@@ -51,14 +55,20 @@ head_of()
 	sed -n "s/^# $2: *//p" "$vm/jobs/$1.sh" | head -1
 }
 
-# every job in the order of its number of options: the common machine first
-ci_jobs()
+# jobs_of ci|check|rest: their names
+jobs_of()
 {
-	local f job
+	local f job check
 
 	for f in "$vm"/jobs/*.sh; do
 		job=$(basename "$f" .sh)
-		[ "$(head_of "$job" ci)" = no ] || echo "$job"
+		check=$(head_of "$job" check)
+		[ "$(head_of "$job" ci)" != no ] || continue
+		case $1 in
+		check)	[ "$check" = yes ] || continue ;;
+		rest)	[ "$check" != yes ] || continue ;;
+		esac
+		echo "$job"
 	done
 }
 
@@ -88,6 +98,21 @@ job_results()
 	done < <(grep -aE '^(ok|not ok|skip) ' "$dir/out/$1.log" || :)
 }
 
+# boot_progress: called over and over while a guest runs; says what a job found
+# as soon as it is done, and returns 0 if one has come to its end
+boot_progress()
+{
+	local ended=1
+
+	while [ ${#waiting[@]} -gt 0 ] &&
+		[ -e "$dir/out/${waiting[0]}.done" ]; do
+		job_results "${waiting[0]}"
+		waiting=("${waiting[@]:1}")
+		ended=0
+	done
+	return $ended
+}
+
 # prove exclusivity for the whole boot; the jobs' quiet intervals too
 check_trace()
 {
@@ -111,7 +136,7 @@ check_trace()
 run_group()
 {
 	local opts=$1 limit t n job began
-	local -a todo left
+	local -a todo
 
 	shift
 	todo=("$@")
@@ -120,45 +145,45 @@ run_group()
 		dir=$out/boot$boots
 		began=$SECONDS
 		mkdir -p "$dir/out"
-		limit=$((60 * slow))
+		# of the longest job; a guest that is up to nothing is ended
+		limit=0
 		n=0
 		for job in "${todo[@]}"; do
 			n=$((n + 1))
 			t=$(head_of "$job" time)
 			t=$((${t:-60} * slow))
-			limit=$((limit + t + 10))
+			[ "$t" -lt "$limit" ] || limit=$t
 			echo "$n $job $t $slow $scope"
 		done >"$dir/out/plan"
+		limit=$((limit + 60 * slow))
+		waiting=()
 		case " $opts " in
 		*" dsdt "*)	boot_dsdt "$kernel" "$dir" >"$dir/dsdt.log" 2>&1 ||
 				echo "# no DSDT: see $dir/dsdt.log" ;;
 		esac
+		waiting=("${todo[@]}")
 		# shellcheck disable=SC2086 # options are words
 		boot "$kernel" "$dir" $limit $opts ||
 			echo "# boot $boots ($opts) had to be ended"
-		left=()
-		for job in "${todo[@]}"; do
-			if [ -e "$dir/out/$job.done" ]; then
-				job_results "$job"
-			elif [ -e "$dir/out/$job.log" ]; then
-				job_results "$job"
-				result "not ok $kernel/$job: the guest died in it"
-				tail -n 40 "$dir/serial" | sed 's/^/# /'
-			else
-				left+=("$job")
-			fi
-		done
+		boot_progress || :
+		if [ ${#waiting[@]} -gt 0 ] &&
+			[ -e "$dir/out/${waiting[0]}.log" ]; then
+			job_results "${waiting[0]}"
+			result "not ok $kernel/${waiting[0]}: the guest died in it"
+			tail -n 40 "$dir/serial" | sed 's/^/# /'
+			waiting=("${waiting[@]:1}")
+		fi
 		check_trace "boot$boots"
 		# not in a pipe: a subshell has no children's times
 		times >"$out/times"
 		echo "# boot $boots: $((SECONDS - began)) s; CPU of all boots" \
 			"$(tail -1 "$out/times")"
-		if [ ${#left[@]} -eq ${#todo[@]} ]; then
+		if [ ${#waiting[@]} -eq ${#todo[@]} ]; then
 			result "not ok $kernel/boot$boots: the guest does not come up"
 			tail -n 20 "$dir/serial" "$dir/qemu.err" | sed 's/^/# /'
 			return
 		fi
-		todo=("${left[@]}")
+		todo=("${waiting[@]}")
 	done
 }
 
@@ -170,8 +195,9 @@ rm -rf "$out"
 mkdir -p "$out" "$build"
 scope=full
 case $* in
-ci)	scope=ci
-	mapfile -t jobs < <(ci_jobs) ;;
+ci | check | rest)
+	scope=$*
+	mapfile -t jobs < <(jobs_of "$*") ;;
 all)	mapfile -t jobs < <(cd "$vm/jobs" && basename -s .sh -- *.sh) ;;
 *)	jobs=("$@") ;;
 esac

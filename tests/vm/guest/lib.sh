@@ -61,10 +61,11 @@ ctl()
 	"$G/rigctl" "$@" || echo "not ok order to the dies: $*"
 }
 
-# how often to do what shows more the more often it is done: $1 times, $2 in CI
+# how often to do what shows more the more often it is done: $1 times, $2 if
+# there are other things to do
 often()
 {
-	[ "${SCOPE:-full}" = ci ] && echo "$2" || echo "$1"
+	[ "${SCOPE:-full}" = full ] && echo "$1" || echo "$2"
 }
 
 # the device from the shell: prints a word; see guest/bs.c
@@ -239,10 +240,10 @@ as_group()
 	setpriv --reuid=65534 --regid="$gid" --clear-groups "$@"
 }
 
-# wait until COMMAND succeeds, for at most $1 seconds
+# wait until COMMAND succeeds, for at most $1 seconds, more on a busy machine
 await()
 {
-	local i left=$(($1 * 10))
+	local i left=$(($1 * 10 * ${SLOW:-1}))
 
 	shift
 	for ((i = 0; i < left; i++)); do

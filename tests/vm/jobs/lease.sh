@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Leases.
 # time: 60
+# check: yes
 check "loads" load
 "$G/lease"
 check "unloads" unload

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # The fourteen tests of the library and vram_persist, on the real module.
 # time: 120
+# check: yes
 top=$(cd "$VM/../.." && pwd)
 export BARSWAP_DEVICE=$DEV
 check "loads" load

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # What was found at load is back after unload, always.
 # time: 150
+# check: yes
 # 50 reloads with swaps, then 3 with the resets of a first acquire
 reloads=$(often 50 10)
 config 4096 >"$TMPDIR/full.before"

@@ -33,11 +33,11 @@ check_is "active: release is ENODEV" "$(bs release 3)" ENODEV
 check_is "active: its memory is SIGBUS" "$(bs get 3 0)" BUS
 ctl 5 gone >/dev/null
 check_is "active: acquire of a dead die is EIO" \
-	"$(timeout 20 "$G/bs" acquire 5)" EIO
+	"$(timeout $((20 * SLOW)) "$G/bs" acquire 5)" EIO
 check_is "active: the slot's place is held" \
 	"$(grep -c ' : bar_swap$' /proc/iomem)" 2
 ctl 5 heal >/dev/null
-check_is "active: another card works" "$(timeout 20 "$G/bs" acquire 4)" ok
+check_is "active: another card works" "$(timeout $((20 * SLOW)) "$G/bs" acquire 4)" ok
 kill $holder
 wait $holder 2>/dev/null
 check_is "active: its sibling works" "$(bs acquire 2)" ok

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A mapping never shows another die's memory.
 # time: 60
+# check: yes
 check "loads" load
 "$G/stale"
 check "unloads" unload

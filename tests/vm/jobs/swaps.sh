@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Six dies with different data, four processes, random turns with leases.
 # time: 240
+# check: yes
 check "loads" load
 "$G/swaps" "$(often 1000 150)" 4 "$(date +%s)"
 # the host's side of the memory
