@@ -156,11 +156,11 @@ FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 5
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 $(B)/fuzz_ctl: tests/unit/fuzz_ctl.c $(addprefix fusefs/,text/ctl.c text/ctl.h \
-	text/words.c text/words.h base/util.h) Makefile
+	text/lines.c text/lines.h text/words.c text/words.h base/util.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
 		$(FUZZ_FLAGS) -o $@ tests/unit/fuzz_ctl.c \
-		fusefs/text/ctl.c fusefs/text/words.c
+		fusefs/text/ctl.c fusefs/text/lines.c fusefs/text/words.c
 
 .PHONY: syntax-32
 # sources that a 32-bit compiler takes, warnings and all; nothing is built

@@ -73,23 +73,32 @@ static void on_inval(struct fs_inval *job)
 	call_end(container_of(job, struct fs_call, inval), NULL);
 }
 
+/* A write through the page cache keeps its pages locked until it is answered,
+ * and the kernel updates them itself. */
+static bool makes_pages_old(const struct fs_call *call)
+{
+	bool is_cached = call->fs->opts->cache && call->io.op == IO_WRITE &&
+			 !call->io.direct;
+
+	return !is_cached && fs_inval_needed(call->fs, call->ino);
+}
+
 static void call_answer(struct io *io, ssize_t result, const void *data)
 {
 	struct fs_call *call = container_of(io, struct fs_call, io);
 
 	fs_call_disarm(call);
 	call->result = result;
-	if (result >= 0 && call->ino) {
+	if (result >= 0 && call->ino)
 		fs_attr_touch(call->fs, call->ino);
-		if (fs_inval_needed(call->fs, call->ino, true)) {
-			call->inval.ino = call->ino;
-			call->inval.off =
-				(off_t)(io->dst ? io->dst_off : io->off);
-			call->inval.len = (off_t)io->len;
-			call->inval.then = on_inval;
-			fs_inval_queue(call->fs, &call->inval);
-			return;
-		}
+	/* a clear that was interrupted has changed something, too */
+	if (call->ino && (result >= 0 || io->done) && makes_pages_old(call)) {
+		call->inval.ino = call->ino;
+		call->inval.off = (off_t)(io->dst ? io->dst_off : io->off);
+		call->inval.len = (off_t)io->len;
+		call->inval.then = on_inval;
+		fs_inval_queue(call->fs, &call->inval);
+		return;
 	}
 	call_end(call, data);
 }

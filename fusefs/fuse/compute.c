@@ -16,18 +16,27 @@
 #include "compute/ctl.h"
 #include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
 #include "text/ctl.h"
 
 /**
  * struct compute_call - a FUSE request under way
- * @ino:  the file that a success changes, 0 for none
- * @data: what is written, or room for what is read
+ * @ino:   the file that a success changes, 0 for none
+ * @file:  open until the answer
+ * @work:  CTL: its lines; @is_close: those of a close
+ * @inval: pages that it made old
+ * @data:  what is written, or room for what is read
  */
 struct compute_call {
 	struct compute_req creq;
 	struct fuse_req *req;
 	struct fs *fs;
 	uint64_t ino;
+	struct fs_file *file;
+	struct lines_work work;
+	bool is_close;
+	ssize_t result;
+	struct fs_inval_die inval;
 	char data[];
 };
 
@@ -39,39 +48,76 @@ static void on_interrupt(fuse_req_t req, void *data)
 	compute_interrupt(call->fs->compute, &call->creq);
 }
 
+/* What a write to ctl is answered; the start of a next line is kept. */
+static ssize_t end_lines(struct fs_file *f, const struct lines_work *work,
+			 ssize_t done)
+{
+	bool is_all = done >= 0 && (size_t)done == work->run;
+	int ret = done < 0 ? (int)done : 0;
+
+	if (is_all) {
+		pthread_mutex_lock(&f->text_lock);
+		ret = lines_keep(&f->lines, work);
+		pthread_mutex_unlock(&f->text_lock);
+	}
+	if (is_all && !ret)
+		done = (ssize_t)work->len;
+	return lines_answer(work, done < 0 ? 0 : (size_t)done, ret);
+}
+
+static void call_end(struct compute_call *call)
+{
+	ssize_t result = call->result;
+	bool is_plain = call->creq.op == COMPUTE_LOAD || call->is_close;
+
+	if (call->creq.op == COMPUTE_CTL && !call->is_close)
+		result = end_lines(call->file, &call->work, result);
+	if (result < 0 || is_plain)
+		fuse_reply_err(call->req, result < 0 ? (int)-result : 0);
+	else if (call->creq.op == COMPUTE_READ)
+		fuse_reply_buf(call->req, call->data, (size_t)result);
+	else
+		fuse_reply_write(call->req, (size_t)result);
+	lines_work_free(&call->work);
+	free(call);
+}
+
+static void on_inval(struct fs_inval_die *inval)
+{
+	call_end(container_of(inval, struct compute_call, inval));
+}
+
 static void on_answer(struct compute_req *creq, ssize_t result)
 {
 	struct compute_call *call = container_of(creq, struct compute_call, creq);
 
 	fuse_req_interrupt_func(call->req, NULL, NULL);
-	if (result >= 0 && call->ino)
-		fs_attr_touch(call->fs, call->ino);
-	if (result < 0) {
+	call->result = result;
+	if (result < 0)
 		log_debug("die=%u compute op %d: errno %zd", creq->die,
 			  creq->op, -result);
-		fuse_reply_err(call->req, (int)-result);
-	} else if (creq->op == COMPUTE_READ) {
-		fuse_reply_buf(call->req, call->data, (size_t)result);
-	} else if (creq->op == COMPUTE_LOAD) {
-		fuse_reply_err(call->req, 0);
-	} else {
-		fuse_reply_write(call->req, (size_t)result);
-	}
-	free(call);
+	if (result >= 0 && call->ino)
+		fs_attr_touch(call->fs, call->ino);
+	/* a kernel that was started may write anywhere in its die */
+	if (creq->op == COMPUTE_READ ||
+	    !fs_inval_die(call->fs, (int)creq->die, &call->inval, on_inval))
+		call_end(call);
 }
 
-/* @data: @len bytes to be written, or NULL. */
-static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
-		   off_t off, const char *data, size_t len, int flags)
+/* @data: @len bytes to be written, or NULL. Returns NULL: answered. */
+static struct compute_call *call_new(fuse_req_t req, struct fs_file *f,
+				     enum compute_op op, off_t off,
+				     const char *data, size_t len, int flags)
 {
 	struct compute_call *call = calloc(1, sizeof(*call) + len);
 
 	if (!call) {
 		fuse_reply_err(req, ENOMEM);
-		return;
+		return NULL;
 	}
 	call->req = req;
 	call->fs = fuse_req_userdata(req);
+	call->file = f;
 	call->ino = op == COMPUTE_READ ? 0 : f->node->ino;
 	call->creq.op = op;
 	call->creq.die = (unsigned int)f->node->die;
@@ -84,8 +130,41 @@ static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
 	call->creq.answer = on_answer;
 	if (data)
 		memcpy(call->data, data, len);
-	fuse_req_interrupt_func(req, on_interrupt, call);
+	return call;
+}
+
+static void call_submit(struct compute_call *call)
+{
+	fuse_req_interrupt_func(call->req, on_interrupt, call);
 	compute_submit(call->fs->compute, &call->creq);
+}
+
+static void submit(fuse_req_t req, struct fs_file *f, enum compute_op op,
+		   off_t off, const char *data, size_t len, int flags)
+{
+	struct compute_call *call = call_new(req, f, op, off, data, len, flags);
+
+	if (call)
+		call_submit(call);
+}
+
+/* What may run of a write to ctl, or at its close. */
+static void submit_lines(fuse_req_t req, struct fs_file *f,
+			 struct lines_work *work, bool is_close, int flags)
+{
+	struct compute_call *call =
+		call_new(req, f, COMPUTE_CTL, 0, work->text, work->run, flags);
+
+	if (!call) {
+		lines_work_free(work);
+		return;
+	}
+	call->work = *work;
+	call->is_close = is_close;
+	if (work->run)
+		call_submit(call);
+	else
+		call_end(call);
 }
 
 static bool is_buffer(const struct node *n)
@@ -225,26 +304,46 @@ static void write_module(fuse_req_t req, struct fs_file *f, const char *buf,
 		fuse_reply_write(req, size);
 }
 
+static void write_ctl(fuse_req_t req, struct fs_file *f, const char *buf,
+		      size_t size, int flags)
+{
+	struct lines_work work;
+	int ret;
+
+	pthread_mutex_lock(&f->text_lock);
+	ret = lines_add(&f->lines, buf, size, NULL, &work);
+	pthread_mutex_unlock(&f->text_lock);
+	if (ret)
+		fuse_reply_err(req, -ret);
+	else
+		submit_lines(req, f, &work, false, flags);
+}
+
 void fs_compute_write(fuse_req_t req, struct fs_file *f, const char *buf,
 		      size_t size, off_t off, int flags)
 {
-	int ret;
-
-	if (f->node->kind == NODE_COMPUTE_MODULE) {
+	if (f->node->kind == NODE_COMPUTE_MODULE)
 		write_module(req, f, buf, size, off);
-	} else if (is_buffer(f->node)) {
-		if (off < 0 || (uint64_t)off >= OWNER_BYTES)
-			fuse_reply_err(req, ENOSPC);
-		else
-			submit(req, f, COMPUTE_WRITE, off, buf,
-			       min_u64(size, OWNER_BYTES - (uint64_t)off), flags);
-	} else {
-		ret = ctl_check(buf, size);
-		if (ret)
-			fuse_reply_err(req, -ret);
-		else
-			submit(req, f, COMPUTE_CTL, 0, buf, size, flags);
-	}
+	else if (!is_buffer(f->node))
+		write_ctl(req, f, buf, size, flags);
+	else if (off < 0 || (uint64_t)off >= OWNER_BYTES)
+		fuse_reply_err(req, ENOSPC);
+	else
+		submit(req, f, COMPUTE_WRITE, off, buf,
+		       min_u64(size, OWNER_BYTES - (uint64_t)off), flags);
+}
+
+static void flush_ctl(fuse_req_t req, struct fs_file *f)
+{
+	struct lines_work work;
+
+	pthread_mutex_lock(&f->text_lock);
+	lines_end(&f->lines, NULL, &work);
+	pthread_mutex_unlock(&f->text_lock);
+	if (work.run)
+		submit_lines(req, f, &work, true, f->flags);
+	else
+		fuse_reply_err(req, 0);
 }
 
 void fs_compute_flush(fuse_req_t req, struct fs_file *f)
@@ -254,6 +353,10 @@ void fs_compute_flush(fuse_req_t req, struct fs_file *f)
 	size_t len = 0;
 	bool is_changed;
 
+	if (f->node->kind == NODE_COMPUTE_CTL) {
+		flush_ctl(req, f);
+		return;
+	}
 	pthread_mutex_lock(&f->text_lock);
 	is_changed = m->is_changed;
 	m->is_changed = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes to ctl: the lines of one write run in order, each as a request of its
- * own that may be parked.
+ * own that may be parked. See text/lines.h for which of them run.
  */
 #include "fuse/ctl.h"
 
@@ -20,69 +20,67 @@
 #include "fuse/inval.h"
 #include "fuse/uring.h"
 #include "text/ctl.h"
+#include "text/lines.h"
 
 /* a command's two ends meet: the one that comes second goes on */
 enum run_state { RUN_NONE, RUN_SUBMITTED, RUN_ANSWERED };
 
 /**
- * struct ctl_run - one write under way
+ * struct ctl_run - one write, or a close, under way
  * @call:   the request; its io serves one command after the other
- * @text:   the rest of the write, from @pos
+ * @work:   its lines, those from @pos are still to run
  * @line:   length of the line that runs now
  * @flags:  O_NONBLOCK, as of this write
  * @result: of that line
+ * @inval:  pages that it made old
  */
 struct ctl_run {
 	struct fs_call call;
 	struct fs_file *file;
+	struct lines_work work;
+	bool is_close;
 	size_t pos;
-	size_t len;
 	size_t line;
 	int flags;
 	ssize_t result;
 	_Atomic int state;
-	char text[];
+	struct fs_inval_die inval;
 };
 
 static void run_lines(struct ctl_run *run);
 
+/* The start of the next line is kept once all before it has succeeded. */
+static long keep_rest(struct ctl_run *run)
+{
+	struct fs_file *f = run->file;
+	int ret = (int)MIN(run->result, (ssize_t)0);
+
+	if (!ret) {
+		pthread_mutex_lock(&f->text_lock);
+		ret = lines_keep(&f->lines, &run->work);
+		pthread_mutex_unlock(&f->text_lock);
+	}
+	return lines_answer(&run->work, ret ? run->pos : run->work.len, ret);
+}
+
 static void run_end(struct ctl_run *run)
 {
+	long count;
+
 	fs_call_disarm(&run->call);
-	if (run->result < 0 && !run->pos)
-		fuse_reply_err(run->call.req, (int)-run->result);
-	else
-		fuse_reply_write(run->call.req, run->pos);
-	fs_uring_answered(&run->call);
-	free(run);
-}
-
-static void on_inval(struct fs_inval *job)
-{
-	free(job);
-}
-
-/* What a command did to the memory of its die, mmap(2) is to see too. */
-static void memory_changed(struct ctl_run *run)
-{
-	struct fs *fs = run->call.fs;
-	const struct node *dir = node_get(&fs->nodes, run->file->node->parent);
-	const struct node *n;
-	size_t pos = 0;
-
-	while ((n = node_next(&fs->nodes, dir, &pos))) {
-		struct fs_inval *job;
-
-		if ((n->kind != NODE_VRAM && n->kind != NODE_RESMEM) ||
-		    !fs_inval_needed(fs, n->ino, false))
-			continue;
-		job = calloc(1, sizeof(*job));
-		if (!job)
-			return;
-		job->ino = n->ino;
-		job->then = on_inval;
-		fs_inval_queue(fs, job);
+	if (run->is_close) {
+		fuse_reply_err(run->call.req,
+			       run->result < 0 ? (int)-run->result : 0);
+	} else {
+		count = keep_rest(run);
+		if (count < 0)
+			fuse_reply_err(run->call.req, (int)-count);
+		else
+			fuse_reply_write(run->call.req, (size_t)count);
 	}
+	fs_uring_answered(&run->call);
+	lines_work_free(&run->work);
+	free(run);
 }
 
 /* The line at @pos has its result. Returns whether another one follows. */
@@ -90,11 +88,27 @@ static bool line_done(struct ctl_run *run)
 {
 	if (run->result < 0) {
 		log_debug("ctl: %.*s: errno %zd", (int)run->line,
-			  run->text + run->pos, -run->result);
+			  run->work.text + run->pos, -run->result);
 		return false;
 	}
 	run->pos += run->line;
-	return run->pos < run->len;
+	return run->pos < run->work.run;
+}
+
+/* Where the two ends of a command meet. */
+static void answered(struct ctl_run *run)
+{
+	if (atomic_exchange(&run->state, RUN_ANSWERED) != RUN_SUBMITTED)
+		return;
+	if (line_done(run))
+		run_lines(run);
+	else
+		run_end(run);
+}
+
+static void on_inval(struct fs_inval_die *inval)
+{
+	answered(container_of(inval, struct ctl_run, inval));
 }
 
 static void on_answer(struct io *io, ssize_t result, const void *data)
@@ -104,14 +118,11 @@ static void on_answer(struct io *io, ssize_t result, const void *data)
 	(void)data;
 	fs_call_disarm(&run->call);
 	run->result = result;
-	if (!result && (io->op == IO_ZERO || io->req.op == SCHED_RESET))
-		memory_changed(run);
-	if (atomic_exchange(&run->state, RUN_ANSWERED) != RUN_SUBMITTED)
+	/* also of a clear that was interrupted mmap(2) is to see what it did */
+	if ((io->op == IO_ZERO || io->req.op == SCHED_RESET) &&
+	    fs_inval_die(run->call.fs, (int)io->die, &run->inval, on_inval))
 		return;
-	if (line_done(run))
-		run_lines(run);
-	else
-		run_end(run);
+	answered(run);
 }
 
 static int on_park(struct io *io)
@@ -259,10 +270,11 @@ static bool run_line(struct ctl_run *run)
 {
 	enum ctl_scope scope =
 		run->file->node->die < 0 ? CTL_SCOPE_ROOT : CTL_SCOPE_DIE;
+	const char *line = run->work.text + run->pos;
 	struct ctl_cmd cmd;
 
-	run->line = ctl_line(run->text + run->pos, run->len - run->pos);
-	run->result = ctl_parse(scope, run->text + run->pos, run->line, &cmd);
+	run->line = ctl_line(line, run->work.run - run->pos);
+	run->result = ctl_parse(scope, line, run->line, &cmd);
 	if (run->result)
 		return true;
 	run->result = prepare(run, &cmd);
@@ -284,26 +296,53 @@ static void run_lines(struct ctl_run *run)
 	run_end(run);
 }
 
-void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf,
-		  size_t size, int flags)
+static void start(fuse_req_t req, struct fs_file *f, struct lines_work *work,
+		  bool is_close, int flags)
 {
-	int ret = ctl_check(buf, size);
-	struct ctl_run *run;
+	struct ctl_run *run = calloc(1, sizeof(*run));
 
-	if (ret) {
-		fuse_reply_err(req, -ret);
-		return;
-	}
-	run = calloc(1, sizeof(*run) + size);
 	if (!run) {
+		lines_work_free(work);
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
 	run->call.req = req;
 	run->call.fs = fuse_req_userdata(req);
 	run->file = f;
+	run->work = *work;
+	run->is_close = is_close;
 	run->flags = flags;
-	run->len = size;
-	memcpy(run->text, buf, size);
-	run_lines(run);
+	if (run->work.run)
+		run_lines(run);
+	else
+		run_end(run);
+}
+
+void fs_ctl_write(fuse_req_t req, struct fs_file *f, const char *buf,
+		  size_t size, int flags)
+{
+	struct lines_work work;
+	int ret;
+
+	pthread_mutex_lock(&f->text_lock);
+	ret = lines_add(&f->lines, buf, size, ctl_needs_newline, &work);
+	pthread_mutex_unlock(&f->text_lock);
+	if (ret)
+		fuse_reply_err(req, -ret);
+	else
+		start(req, f, &work, false, flags);
+}
+
+void fs_ctl_flush(fuse_req_t req, struct fs_file *f)
+{
+	struct lines_work work;
+	int ret;
+
+	pthread_mutex_lock(&f->text_lock);
+	ret = lines_end(&f->lines, ctl_needs_newline, &work);
+	pthread_mutex_unlock(&f->text_lock);
+	if (ret || !work.run)
+		fuse_reply_err(req, -ret);
+	else
+		start(req, f, &work, true, f->flags);
 }

@@ -12,4 +12,7 @@ struct fuse_req;
 void fs_ctl_write(struct fuse_req *req, struct fs_file *f, const char *buf,
 		  size_t size, int flags);
 
+/** fs_ctl_flush() - a close: what is left of a line runs, and answers it */
+void fs_ctl_flush(struct fuse_req *req, struct fs_file *f);
+
 #endif /* K80FS_FUSE_CTL_H */

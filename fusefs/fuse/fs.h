@@ -18,6 +18,7 @@
 #include "engine/io.h"
 #include "options.h"
 #include "sched/sched.h"
+#include "text/lines.h"
 #include "text/node.h"
 #include "text/status.h"
 #include "text/uring.h"
@@ -109,7 +110,6 @@ struct fs {
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
 
-	unsigned int proto_minor; /* of the kernel's FUSE protocol 7.x */
 	_Atomic bool has_pages[NODE_TABLE_LEN]; /* read through the page cache */
 	pthread_mutex_t inval_lock;
 	pthread_cond_t inval_wake;
@@ -146,7 +146,7 @@ struct fs_module {
  * @io:   vram and resmem
  * @hold: ctl: the lease this open file took
  * @text: status and texts of compute: the snapshot; @text_len; @text_lock
- *        guards them and @module
+ *        guards them, @module and @lines
  */
 struct fs_file {
 	const struct node *node;
@@ -157,6 +157,7 @@ struct fs_file {
 	char *text;
 	size_t text_len;
 	struct fs_module module; /* compute/module */
+	struct lines lines; /* ctl and compute/ctl */
 	struct fs_watch watch;
 };
 

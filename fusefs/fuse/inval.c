@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dropping pages that a write has made old.
+ * Dropping pages that a change has made old.
  *
  * MAP_PRIVATE, sendfile and splice fill the page cache of a file that is
- * otherwise read past it. From Linux 6.6 the kernel drops what a direct write
- * touches; before that, and for what ctl commands change, we must ask it to.
- * The kernel then waits for reads of those pages that are under way, and these
- * need our threads: so one thread of its own asks, and answers the write after.
+ * otherwise read past it, and with -o cache all files are read through it. Some
+ * kernels drop what a direct write touches, but before the write, so that a
+ * page fault beside it brings the old bytes back. So we ask the kernel to,
+ * after every change and before its answer. It then waits for reads of those
+ * pages that are under way, and these need our threads: one thread of its own
+ * asks, and answers the request after.
  */
 #include "fuse/inval.h"
 
 #include <errno.h>
 #include <fuse_lowlevel.h>
 
+#include "base/util.h"
 #include "fuse/fs.h"
 
-/* FUSE 7.39 is Linux 6.6: fs/fuse/file.c, fuse_direct_io() */
-#define FUSE_MINOR_INVALIDATES 39
-
-bool fs_inval_needed(struct fs *fs, uint64_t ino, bool is_write)
+bool fs_inval_needed(struct fs *fs, uint64_t ino)
 {
-	if (!fs->has_pages[ino])
-		return false;
-	/* A cached write keeps its pages locked until it is answered, and the
-	 * kernel updates them itself. */
-	return !is_write ||
-	       (!fs->opts->cache && fs->proto_minor < FUSE_MINOR_INVALIDATES);
+	return fs->has_pages[ino];
 }
 
 void fs_inval_queue(struct fs *fs, struct fs_inval *job)
@@ -36,6 +31,40 @@ void fs_inval_queue(struct fs *fs, struct fs_inval *job)
 	fs->inval_tail = &job->next;
 	pthread_cond_signal(&fs->inval_wake);
 	pthread_mutex_unlock(&fs->inval_lock);
+}
+
+static void on_part(struct fs_inval *job)
+{
+	struct fs_inval_die *all =
+		container_of(job, struct fs_inval_part, job)->all;
+
+	if (atomic_fetch_sub(&all->n_left, 1) == 1)
+		all->then(all);
+}
+
+bool fs_inval_die(struct fs *fs, int die, struct fs_inval_die *all,
+		  void (*then)(struct fs_inval_die *all))
+{
+	unsigned int n = 0;
+
+	for (uint64_t ino = 0; ino < NODE_TABLE_LEN; ino++) {
+		const struct node *node = node_get(&fs->nodes, ino);
+
+		if (!node || node->die != die || !fs_inval_needed(fs, ino) ||
+		    (node->kind != NODE_VRAM && node->kind != NODE_RESMEM))
+			continue;
+		all->parts[n] = (struct fs_inval_part){
+			.job = { .ino = ino, .then = on_part },
+			.all = all,
+		};
+		n++;
+	}
+	all->then = then;
+	all->n_left = n;
+	/* the last of them may end before this does */
+	for (unsigned int i = 0; i < n; i++)
+		fs_inval_queue(fs, &all->parts[i].job);
+	return n;
 }
 
 static void *inval_thread(void *arg)

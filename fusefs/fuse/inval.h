@@ -3,6 +3,7 @@
 #ifndef K80FS_FUSE_INVAL_H
 #define K80FS_FUSE_INVAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,9 +23,34 @@ struct fs_inval {
 	void (*then)(struct fs_inval *job);
 };
 
+/**
+ * struct fs_inval_die - all pages of one die's memory: vram and resmem
+ * @then: called by the thread that did the last of them
+ */
+struct fs_inval_die {
+	struct fs_inval_part {
+		struct fs_inval job;
+		struct fs_inval_die *all;
+	} parts[2];
+	atomic_uint n_left;
+	void (*then)(struct fs_inval_die *all);
+};
+
 int fs_inval_start(struct fs *fs);
 void fs_inval_stop(struct fs *fs);
-bool fs_inval_needed(struct fs *fs, uint64_t ino, bool is_write);
+
+/** fs_inval_needed() - whether the file may have pages at all */
+bool fs_inval_needed(struct fs *fs, uint64_t ino);
+
 void fs_inval_queue(struct fs *fs, struct fs_inval *job);
+
+/**
+ * fs_inval_die() - drop the pages of a die whose memory has changed
+ * @all: the caller's until @then
+ *
+ * Return: false: there are none, and @then will not be called.
+ */
+bool fs_inval_die(struct fs *fs, int die, struct fs_inval_die *all,
+		  void (*then)(struct fs_inval_die *all));
 
 #endif /* K80FS_FUSE_INVAL_H */

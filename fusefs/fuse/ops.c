@@ -56,7 +56,6 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
 
-	fs->proto_minor = conn->proto_minor;
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Asynchronous readahead is not interrupted with its reader: its pages
@@ -108,6 +107,7 @@ static void file_free(struct fs *fs, struct fs_file *f)
 	if (f->hold.die >= 0)
 		sched_drop(fs->io.sched, &f->hold);
 	pthread_mutex_destroy(&f->text_lock);
+	lines_free(&f->lines);
 	free(f->module.text);
 	free(f->text);
 	free(f);
@@ -170,7 +170,9 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	/* By hand: fuse_file_info of libfuse 3.10 to 3.14 lacks the flag of
 	 * parallel writes, without which a parked write locks the others. */
 	out.fh = (uintptr_t)f;
-	if (!(fs->opts->cache && is_memory(f)))
+	if (fs->opts->cache && is_memory(f))
+		fs->has_pages[ino] = true;
+	else
 		out.open_flags = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)))
 		file_free(fs, f);
@@ -235,7 +237,9 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 	if (!size)
 		fuse_reply_write(req, 0);
 	else if (is_memory(f))
-		fs_vram_write(req, f, buf, size, off, fi->flags);
+		/* the page cache has no flags of its own */
+		fs_vram_write(req, f, buf, size, off,
+			      fi->writepage ? 0 : fi->flags);
 	else if (is_compute(f))
 		fs_compute_write(req, f, buf, size, off, fi->flags);
 	else
@@ -251,6 +255,8 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
+	else if (!is_status(f))
+		fs_ctl_flush(req, f);
 	else
 		fuse_reply_err(req, 0);
 }

@@ -105,6 +105,18 @@ int ctl_check(const char *text, size_t len)
 	return 0;
 }
 
+bool ctl_needs_newline(const char *line, size_t len)
+{
+	struct word words[CTL_MAX_WORDS];
+	size_t n = words_split(line, len, words, CTL_MAX_WORDS);
+
+	if (!n)
+		return false;
+	return word_is(&words[0], "zero") || word_is(&words[0], "reset") ||
+	       (n > 1 && word_is(&words[0], "acquire") &&
+		word_is(&words[1], "sbr"));
+}
+
 size_t ctl_line(const char *text, size_t len)
 {
 	const char *nl = len ? memchr(text, '\n', len) : NULL;

@@ -76,6 +76,12 @@ size_t ctl_line(const char *text, size_t len);
 int ctl_parse(enum ctl_scope scope, const char *line, size_t len,
 	      struct ctl_cmd *cmd);
 
+/**
+ * ctl_needs_newline() - whether a line, complete or not, may destroy something:
+ * it is zero, reset or acquire sbr, with whatever arguments
+ */
+bool ctl_needs_newline(const char *line, size_t len);
+
 /** ctl_help() - the text that reading the file gives, NUL-terminated */
 const char *ctl_help(enum ctl_scope scope);
 

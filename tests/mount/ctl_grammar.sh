@@ -6,8 +6,13 @@ mount_sim
 c=$(die 0)/ctl
 acquires=$(status 0 acquires)
 
+# refused OP...: by the write, or at the close
+refused() {
+	t "$c" w "$1:EINVAL" flush || t "$c" w "$1" flush:EINVAL
+}
 while read -r line; do
-	t "$c" w "puts,$line\n:EINVAL" "puts,$line:EINVAL"
+	t "$c" w "puts,$line\n:EINVAL"
+	refused "puts,$line" 2>"$W/log"
 done <<'T'
 foo
 acquire foo

@@ -9,7 +9,7 @@ c=$(die 0)/ctl
 t "$c" w "puts,acquire\npin\nunpin\n"
 expect_status 0 state active
 expect_status 0 hold none
-t "$c" w "puts,acquire\npin" "puts,release"
+t "$c" w "puts,acquire\npin" "puts,\nrelease"
 expect_status 0 state idle
 t "$c" w "puts,\n" "puts,\n\n\n" "puts,\nacquire\n\npin\n\n"
 expect_status 0 hold pin
@@ -17,7 +17,7 @@ expect_status 0 hold pin
 t "$c" w "puts,unpin\nbogus\npin\n:6"
 expect_status 0 hold none
 t "$c" w "puts,\n\nunpin\nacquire 1\n:8" "puts,bogus\nacquire\n:EINVAL" \
-	"puts,release\nbogus:8"
+	"puts,release\nbogus\n:8"
 expect_status 0 state idle
 t "$c" w "puts,acquire\nrelease\npin\nzero 0 4096\nfoo\n:32"
 expect_status 0 hold pin

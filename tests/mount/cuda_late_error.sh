@@ -40,7 +40,7 @@ cuda_order cuMemcpyHtoDAsync_v2:1:2
 t "$f" rw pwrite,6M,4K,5 say,written hear close:EIO <"$W/fifo" >"$W/said" &
 exec 6>"$W/fifo"
 until [ -s "$W/said" ]; do sleep 0.02; done
-t "$(die 0)/ctl" w "puts,flush:EIO" "puts,flush"
+t "$(die 0)/ctl" w "puts,flush:EIO" "puts,flush\n"
 echo on >&6
 wait $!
 exec 6>&-

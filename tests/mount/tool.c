@@ -22,7 +22,7 @@ static const char usage_text[] =
 	"      gets,OFF,LEN (to stdout) puts,TEXT pputs,OFF,TEXT same,OFF,LEN,"
 	"BYTE\n"
 	"      fill,OFF,LEN,SEED verify,OFF,LEN,SEED align,N\n"
-	"      fsync fdatasync ftruncate,LEN fallocate,MODE,OFF,LEN\n"
+	"      flush fsync fdatasync ftruncate,LEN fallocate,MODE,OFF,LEN\n"
 	"      (MODE: 0 keep punch zero collapse insert unshare)\n"
 	"      lseek,OFF,WHENCE (set cur end data hole)\n"
 	"      cfr,OFF,FILE2,OFF2,LEN (copy_file_range) reopen,FLAGS close\n"

@@ -184,6 +184,15 @@ static int64_t op_align(struct tool *t, char **arg)
 	return 0;
 }
 
+/* what each close(2) of a descriptor sends */
+static int64_t op_flush(struct tool *t, char **arg)
+{
+	int fd = dup(t->fd);
+
+	(void)arg;
+	return fd < 0 ? result(-1) : result(close(fd));
+}
+
 static int64_t op_fsync(struct tool *t, char **arg)
 {
 	(void)arg;
@@ -324,6 +333,7 @@ const struct op tool_io_ops[] = {
 	{ "fill", 3, op_fill, 2 },
 	{ "verify", 3, op_verify, 2 },
 	{ "align", 1, op_align, 0 },
+	{ "flush", 0, op_flush, 0 },
 	{ "fsync", 0, op_fsync, 0 },
 	{ "fdatasync", 0, op_fdatasync, 0 },
 	{ "ftruncate", 1, op_ftruncate, 0 },

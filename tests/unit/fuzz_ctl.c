@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for the command language. The first byte chooses the file
- * (r: the root's, else a die's), the rest is one write(2) to it.
+ * (r: the root's, else a die's), the rest is one write(2) to it; then the same
+ * in pieces, cut where its bytes say.
  *
  * What must hold: nothing outside the text is read (each line is handed over
  * in memory of its own length), the lines add up to the text, a refused line
- * changes nothing, and an accepted one means what its plain spelling means.
+ * changes nothing, and an accepted one means what its plain spelling means. Of
+ * pieces, nothing that destroys runs but as a whole line of the text.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 
 #include "text/ctl.h"
+#include "text/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -93,6 +96,49 @@ static void check_line(enum ctl_scope scope, const char *text, size_t len)
 	free(line);
 }
 
+/* What runs, whose first byte is text[@start]; before @fresh nothing counts. */
+static void check_run(const char *text, size_t start, size_t fresh, size_t len)
+{
+	for (size_t pos = start, n; pos < start + len; pos += n) {
+		n = ctl_line(text + pos, start + len - pos);
+		if (text[pos + n - 1] != '\n')
+			MUST(!ctl_needs_newline(text + pos, n));
+		else if (ctl_needs_newline(text + pos, n - 1))
+			MUST(pos == fresh || text[pos - 1] == '\n');
+	}
+}
+
+/* The text in pieces: a byte's low bits say how long the piece is it starts. */
+static void check_pieces(const char *text, size_t size)
+{
+	struct lines lines = { 0 };
+	struct lines_work w;
+	size_t fresh = 0, n;
+
+	for (size_t pos = 0; pos < size; pos += n) {
+		n = (size_t)(text[pos] & 15) + 1;
+		n = n < size - pos ? n : size - pos;
+		if (lines_add(&lines, text + pos, n, ctl_needs_newline, &w)) {
+			MUST(!lines.len);
+			fresh = pos + n;
+			continue;
+		}
+		MUST(w.len == w.old + n && w.old <= pos && w.run <= w.len);
+		MUST(!memcmp(w.text, text + pos - w.old, w.len));
+		check_run(text, pos - w.old, fresh, w.run);
+		if (w.run && w.text[w.run - 1] != '\n')
+			fresh = pos + n;
+		MUST(!lines_keep(&lines, &w));
+		MUST(lines.len == w.len - w.run);
+		lines_work_free(&w);
+	}
+	if (!lines_end(&lines, ctl_needs_newline, &w)) {
+		MUST(!w.run || !ctl_needs_newline(w.text, w.run));
+		lines_work_free(&w);
+	}
+	MUST(!lines.kept);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum ctl_scope scope;
@@ -113,5 +159,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pos += n;
 	}
 	MUST(pos == size);
+	check_pieces(text, size);
 	return 0;
 }

@@ -28,6 +28,7 @@
 	X(io)          \
 	X(io_long)     \
 	X(io_stress)   \
+	X(lines)       \
 	X(node)        \
 	X(options)     \
 	X(policy)      \
