@@ -19,7 +19,9 @@
 
 #define ACQUIRE_FLAGS                                                  \
 	(BS_ACQUIRE_FORCE_SBR | BS_ACQUIRE_LEASE | BS_ACQUIRE_NOWAIT | \
-	 BS_ACQUIRE_FORCE | BS_ACQUIRE_DRY_RUN)
+	 BS_ACQUIRE_FORCE | BS_ACQUIRE_DRY_RUN | BS_ACQUIRE_DRIVER_MEM)
+#define RAWIO_FLAGS \
+	(BS_ACQUIRE_FORCE_SBR | BS_ACQUIRE_FORCE | BS_ACQUIRE_DRIVER_MEM)
 
 /* Everything that must change nothing when it fails. Hardware is locked. */
 static int may_swap(struct bs_die *from, struct bs_die *to, u32 flags)
@@ -97,6 +99,7 @@ out_unlock:
 static bool is_intact(struct bs_die *die, struct bs_change *change)
 {
 	struct bs_slot *slot = die->slot;
+	bool has_turned = false;
 	bool intact;
 
 	down_read(&slot->map_lock);
@@ -109,7 +112,11 @@ static bool is_intact(struct bs_die *die, struct bs_change *change)
 			bs_die_error(die, "%s: BAR0 word 0 reads 0xffffffff",
 				     die->info.bdf);
 	}
+	if (intact)
+		has_turned = bs_regs_is_virtual(slot) != die->is_virtual;
 	up_read(&slot->map_lock);
+	if (has_turned)
+		bs_slot_follow_mode(die);
 	return intact;
 }
 
@@ -195,8 +202,7 @@ static int check_acquire(struct bs_slot *slot, struct bs_die *die, u32 flags)
 		return -EINVAL;
 	if (!die)
 		return -ENODEV;
-	if (flags & (BS_ACQUIRE_FORCE | BS_ACQUIRE_FORCE_SBR) &&
-	    !capable(CAP_SYS_RAWIO))
+	if (flags & RAWIO_FLAGS && !capable(CAP_SYS_RAWIO))
 		return -EPERM;
 	if (READ_ONCE(die->dev.is_gone))
 		return -ENODEV;
@@ -235,6 +241,8 @@ int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
 		bs_info_acquired(die, swapped ? ktime_get() - start : 0);
 		if (flags & BS_ACQUIRE_LEASE)
 			bs_lease_take(client, die);
+		if (flags & BS_ACQUIRE_DRIVER_MEM)
+			WRITE_ONCE(client->sees_driver_mem, true);
 	}
 	bs_turn_give(slot);
 	if (ret)

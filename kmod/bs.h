@@ -144,6 +144,7 @@ struct bs_die {
 struct bs_client {
 	struct bs_slot *slot;
 	u64 seen_event; /* slot->event at its last QUERY. info_lock */
+	bool sees_driver_mem; /* may touch a driver's die; set once. no lock */
 };
 
 /* Who keeps a die in. All under info_lock. */

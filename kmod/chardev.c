@@ -115,19 +115,20 @@ static int do_die_info(struct bs_client *client, void __user *arg)
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static int do_check(struct bs_client *client, void __user *arg)
+/* @len: of the caller's struct, which may be that of an older contract */
+static int do_check(struct bs_client *client, void __user *arg, size_t len)
 {
-	struct bs_check check;
+	struct bs_check check = {};
 	int ret;
 
-	if (copy_from_user(&check, arg, sizeof(check)))
+	if (copy_from_user(&check, arg, len))
 		return -EFAULT;
 	if (check.flags)
 		return -EINVAL;
 	ret = bs_slot_check_die(client->slot, &check);
 	if (ret)
 		return ret;
-	return copy_to_user(arg, &check, sizeof(check)) ? -EFAULT : 0;
+	return copy_to_user(arg, &check, len) ? -EFAULT : 0;
 }
 
 /* One of our numbers with another size or direction is a caller's mistake. */
@@ -168,7 +169,8 @@ static long bs_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case BAR_SWAP_UNLEASE:
 		return do_unlease(client, user);
 	case BAR_SWAP_CHECK:
-		return do_check(client, user);
+	case BAR_SWAP_CHECK_MINOR0:
+		return do_check(client, user, _IOC_SIZE(cmd));
 	}
 	return is_ours(cmd) ? -EINVAL : -ENOTTY;
 }

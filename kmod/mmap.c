@@ -5,7 +5,6 @@
  */
 #include "mmap.h"
 
-#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -16,14 +15,14 @@
 /* Where no huge PTE can be had, a fault brings as much as one would. */
 #define RUN_PAGES (SZ_2M >> PAGE_SHIFT)
 
-/* Mapped by somebody who may map a die with a driver bound. */
-#define IS_RAWIO ((void *)1)
+static struct bs_client *vma_client(struct vm_area_struct *vma)
+{
+	return vma->vm_file->private_data;
+}
 
 static struct bs_slot *vma_slot(struct vm_area_struct *vma)
 {
-	struct bs_client *client = vma->vm_file->private_data;
-
-	return client->slot;
+	return vma_client(vma)->slot;
 }
 
 static u32 vma_die(struct vm_area_struct *vma)
@@ -33,11 +32,14 @@ static u32 vma_die(struct vm_area_struct *vma)
 
 /*
  * VRAM of a die with a driver holds GPU page tables: whoever writes them can
- * make the GPU write any host page. A BAR1 in virtual mode may show any.
+ * make the GPU write any host page. A BAR1 in virtual mode may show any. What
+ * counts is what the open file asked for, not who touches: a daemon of root's
+ * touches on behalf of others.
  */
-static bool needs_rawio(struct bs_die *die)
+static bool may_touch(struct vm_area_struct *vma, const struct bs_die *die)
 {
-	return die->has_driver || die->is_virtual;
+	return READ_ONCE(vma_client(vma)->sees_driver_mem) ||
+	       !(die->has_driver || die->is_virtual);
 }
 
 /* The page frame of an address; false if it is not to be had. */
@@ -50,9 +52,7 @@ static bool get_pfn_locked(struct vm_area_struct *vma, unsigned long addr,
 
 	lockdep_assert_held(&slot->map_lock);
 	if (!die || die->id != vma_die(vma) || die->dev.is_gone ||
-	    !die->is_mappable)
-		return false;
-	if (needs_rawio(die) && vma->vm_private_data != IS_RAWIO)
+	    !die->is_mappable || !may_touch(vma, die))
 		return false;
 	off = (vma->vm_pgoff & DIE_PGMASK) +
 	      ((addr - vma->vm_start) >> PAGE_SHIFT);
@@ -142,11 +142,8 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 
 	die = slot->die[vma_die(vma)];
-	vma->vm_private_data = capable(CAP_SYS_RAWIO) ? IS_RAWIO : NULL;
 	down_read(&slot->map_lock);
-	if (needs_rawio(die) && !vma->vm_private_data)
-		ret = -EPERM;
-	else if (slot->active == die && !die->is_mappable)
+	if (slot->active == die && !die->is_mappable)
 		ret = -EIO;
 	up_read(&slot->map_lock);
 	if (ret)

@@ -16,6 +16,13 @@ bool bs_regs_answer(struct bs_slot *slot)
 	return ioread32(slot->regs + BS_REG_BOOT) != ~0u;
 }
 
+bool bs_regs_is_virtual(struct bs_slot *slot)
+{
+	u32 mode = ioread32(slot->regs + BS_REG_BAR1);
+
+	return mode != ~0u && mode & BS_BAR1_VM;
+}
+
 /*
  * PRAMIN is a way to memory that does not use BAR1. If a word written through
  * the one is not what the other reads, the die's memory controller has not
@@ -70,7 +77,6 @@ int bs_regs_probe(struct bs_die *die)
 {
 	struct bs_slot *slot = die->slot;
 	bool has_vram = true;
-	u32 mode;
 
 	if (!bs_regs_answer(slot)) {
 		bs_die_error(die, "%s: BAR0 word 0 reads 0xffffffff",
@@ -78,8 +84,7 @@ int bs_regs_probe(struct bs_die *die)
 		bs_info_alive(die, false);
 		return -EIO;
 	}
-	mode = ioread32(slot->regs + BS_REG_BAR1);
-	die->is_virtual = mode & BS_BAR1_VM;
+	die->is_virtual = bs_regs_is_virtual(slot);
 	/* A driver owns the window register, and a live GPU its memory. */
 	if (!die->is_virtual && !die->has_driver)
 		has_vram = check_vram(die);

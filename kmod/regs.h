@@ -29,4 +29,7 @@ int bs_regs_probe(struct bs_die *die);
 /* One register read: pushes posted writes; false if all-ones. */
 bool bs_regs_answer(struct bs_slot *slot);
 
+/* Does BAR1 of the die that is in, and answers, go through the GPU's MMU? */
+bool bs_regs_is_virtual(struct bs_slot *slot);
+
 #endif /* _BS_REGS_H */

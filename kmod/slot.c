@@ -172,14 +172,29 @@ int bs_slot_unlease(struct bs_client *client, u32 die_id)
 	return 0;
 }
 
+void bs_slot_follow_mode(struct bs_die *die)
+{
+	struct bs_slot *slot = die->slot;
+
+	down_write(&slot->map_lock);
+	if (slot->active == die && !die->dev.is_gone) {
+		bs_slot_revoke_locked(slot);
+		if (bs_regs_probe(die))
+			die->is_mappable = false;
+	}
+	up_write(&slot->map_lock);
+}
+
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check)
 {
 	struct bs_die *die = bs_slot_die(slot, check->die_id);
+	bool has_turned = false;
 
 	if (!die)
 		return -ENODEV;
 	check->in_slot = 0;
 	check->alive = 0;
+	memset(check->reserved, 0, sizeof(check->reserved));
 	/* The bus notifier may have the lock, briefly; a swap is not waited for. */
 	while (!down_read_trylock(&slot->map_lock)) {
 		if (READ_ONCE(slot->is_swapping))
@@ -191,11 +206,17 @@ int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check)
 		wmb();
 		check->in_slot = 1;
 		check->alive = bs_regs_answer(slot);
+		has_turned = check->alive &&
+			     bs_regs_is_virtual(slot) != die->is_virtual;
 	}
 	up_read(&slot->map_lock);
 	if (check->in_slot && !check->alive)
 		bs_info_alive(die, false);
+	if (has_turned)
+		bs_slot_follow_mode(die);
 out:
+	check->driver = READ_ONCE(die->has_driver);
+	check->bar1_mode = READ_ONCE(die->info.bar1_mode);
 	check->generation = bs_info_generation(die);
 	return die->dev.is_gone ? -ENODEV : 0;
 }

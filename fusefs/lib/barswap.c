@@ -11,7 +11,8 @@
 
 #define DEFAULT_DEVICE "/dev/bar_swap"
 #define SIM_NAME       "sim"
-#define ALL_FLAGS      (BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE)
+#define ALL_FLAGS \
+	(BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE | BS_DRIVER_MEM)
 
 struct bs_context {
 	struct bs_dev *dev; /* immutable */

@@ -64,7 +64,7 @@ bs_context *bs_init(void);
  * The simulator's dies live in this context; the slot starts vacant.
  *
  * Return: a context, or NULL with errno set: ENOENT, ENXIO the module is not
- * loaded; EPROTO it speaks another major version; EINVAL a bad sim option;
+ * loaded; EPROTO it speaks another version; EINVAL a bad sim option;
  * EACCES, ENOMEM, EMFILE, ENOSPC as the system says.
  */
 bs_context *bs_init_device(const char *device);
@@ -113,12 +113,17 @@ void bs_release(bs_context *ctx, bs_gpu *gpu);
 #define BS_LEASE     0x2u /* keep it in until bs_unlease() or bs_free() */
 #define BS_NOWAIT    0x4u /* -EBUSY instead of waiting for a lease */
 #define BS_FORCE     0x8u /* although a driver is bound; CAP_SYS_RAWIO */
+/*
+ * From then on this context may touch a die that a driver is bound to, or
+ * whose BAR1 is virtual: for tests and debuggers. CAP_SYS_RAWIO.
+ */
+#define BS_DRIVER_MEM 0x20u
 
 /**
  * bs_acquire_flags() - put a die into the slot
  * @ctx:    context
  * @die_id: which die
- * @flags:  BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE
+ * @flags:  BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE | BS_DRIVER_MEM
  * @gpu:    out: a handle as from bs_acquire(); NULL if not wanted
  *
  * Return: 0; -EINVAL NULL context or unknown flag; -ENODEV no such die, or
@@ -143,17 +148,26 @@ int bs_unlease(bs_context *ctx, int die_id);
  * @in_slot:    1 if the die is in the slot
  * @alive:      1 if it is in and answers
  * @generation: as in struct bs_info
+ * @driver:     1 if a kernel driver is bound to it, or binding
+ * @bar1_mode:  enum bs_mode, as of now if the die is in and answers
+ *
+ * A copy beside which @driver was 1 or @bar1_mode BS_MODE_VIRTUAL was not
+ * allowed: what it gave is not to be passed on. Whatever else may be added is
+ * 0 until then.
  */
 struct bs_health {
 	int in_slot;
 	int alive;
 	uint64_t generation;
+	int driver;
+	int bar1_mode;
+	uint64_t reserved[4];
 };
 
 /**
  * bs_check() - does the die still answer; pushes posted writes to it
  *
- * One register read. Do it after a copy out of bs_gpu.vram: a die that fell
+ * Two register reads. Do it after a copy out of bs_gpu.vram: a die that fell
  * off the bus reads as all-ones, without an error. Does not wait for a swap.
  *
  * Return: 0; -ENODEV; -EINVAL.
@@ -225,9 +239,10 @@ int bs_die_info(bs_context *ctx, int die_id, struct bs_info *info);
  * @addr: out: start, the same until bs_free(), whether the die is in or out
  * @len:  out: bytes, = bs_info.vram_bytes; bs_info.resmem_bytes more follow
  *
- * Touching it while the die is out, or dead, raises SIGBUS.
+ * Touching it while the die is out or dead, or while a driver is bound to it
+ * or its BAR1 is virtual (but see BS_DRIVER_MEM), raises SIGBUS.
  *
- * Return: 0; -ENODEV; -EINVAL; what mmap said (-ENOMEM, -EPERM ...).
+ * Return: 0; -ENODEV; -EINVAL; what mmap said (-ENOMEM, -EIO ...).
  */
 int bs_vram(bs_context *ctx, int die_id, void **addr, size_t *len);
 

@@ -64,7 +64,7 @@ struct bs_dev_bar1 {
  *           in bs_acquire_flags()
  * @release: vacate the slot if @die is in it
  * @unlease: end this device's lease on @die; 0 if there was none
- * @check:   as bs_check(); @health is set on success only
+ * @check:   as bs_check(); every field of @health is set, on success only
  * @info:    as bs_die_info(); @info is all zero on entry
  * @map:     address and bytes of the memory of @die; the same at each call
  * @zero:    clear [@off, @off + @len), inside the memory, @len > 0; optional
@@ -98,7 +98,8 @@ struct bs_dev_ops {
  * @path: its path
  * @dev:  out: the device
  *
- * Return: 0; -EPROTO another major version of the contract; what open() or
+ * Return: 0; -EPROTO another major version of the contract, or an older minor
+ * one; what open() or
  * the handshake said: -ENOENT, -EACCES, -ENOTTY no bar_swap node ...
  */
 int dev_module_open(const char *path, struct bs_dev **dev);

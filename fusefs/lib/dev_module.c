@@ -19,6 +19,7 @@ _Static_assert(BS_FORCE_SBR == BS_ACQUIRE_FORCE_SBR, "flags");
 _Static_assert(BS_LEASE == BS_ACQUIRE_LEASE, "flags");
 _Static_assert(BS_NOWAIT == BS_ACQUIRE_NOWAIT, "flags");
 _Static_assert(BS_FORCE == BS_ACQUIRE_FORCE, "flags");
+_Static_assert(BS_DRIVER_MEM == BS_ACQUIRE_DRIVER_MEM, "flags");
 _Static_assert((int)BS_STATE_IDLE == (int)BS_DIE_IDLE, "states");
 _Static_assert((int)BS_STATE_ACTIVE == (int)BS_DIE_ACTIVE, "states");
 _Static_assert((int)BS_STATE_DEAD == (int)BS_DIE_DEAD, "states");
@@ -139,6 +140,8 @@ static int module_check(struct bs_dev *dev, int die, struct bs_health *health)
 		.in_slot = req.in_slot != 0,
 		.alive = req.alive != 0,
 		.generation = req.generation,
+		.driver = req.driver != 0,
+		.bar1_mode = (int)req.bar1_mode,
 	};
 	return 0;
 }
@@ -265,7 +268,9 @@ int dev_module_open(const char *path, struct bs_dev **dev)
 	ret = do_ioctl(m->fd, BAR_SWAP_VERSION, &version);
 	if (ret)
 		goto err;
-	if (version.abi_major != BS_ABI_MAJOR) {
+	/* without what came with our minor nobody could tell a driver's die */
+	if (version.abi_major != BS_ABI_MAJOR ||
+	    version.abi_minor < BS_ABI_MINOR) {
 		ret = -EPROTO;
 		goto err;
 	}

@@ -74,9 +74,13 @@ static int sim_check(struct bs_dev *dev, int die, struct bs_health *health)
 {
 	struct sim *s = to_sim(dev);
 
-	health->in_slot = s->active == die;
-	health->alive = health->in_slot && !s->die[die].dead;
-	health->generation = s->die[die].generation;
+	bool in_slot = s->active == die;
+
+	*health = (struct bs_health){
+		.in_slot = in_slot,
+		.alive = in_slot && !s->die[die].dead,
+		.generation = s->die[die].generation,
+	};
 	return 0;
 }
 

@@ -40,6 +40,13 @@ struct bs_query_info {
 #define BS_ACQUIRE_NOWAIT	(1u << 2) /* EBUSY instead of waiting; also O_NONBLOCK */
 #define BS_ACQUIRE_FORCE	(1u << 3) /* swap although a driver is bound; CAP_SYS_RAWIO */
 #define BS_ACQUIRE_DRY_RUN	(1u << 4) /* log the config writes, make none */
+/*
+ * ABI minor 1. From this ACQUIRE to its last close this open file may touch
+ * the memory of a die that a driver is bound to, or whose BAR1 is virtual:
+ * for tests and debuggers. Needs CAP_SYS_RAWIO, since VRAM then holds GPU page
+ * tables, and whoever writes them can make the GPU write any host page.
+ */
+#define BS_ACQUIRE_DRIVER_MEM	(1u << 5)
 
 /**
  * struct bs_acquire_req - put one die into the slot (BAR_SWAP_ACQUIRE)
@@ -63,8 +70,8 @@ struct bs_query_info {
  * leased by another and NOWAIT or FORCE_SBR, somebody else's turn and NOWAIT,
  * or a die is locked by others (for 75 s; at once with NOWAIT); EINVAL unknown
  * flag; ENODEV no such die or removed; EIO the die or a bridge does not answer
- * as written; EINTR a signal (a reset under way goes on); EPERM FORCE or
- * FORCE_SBR without CAP_SYS_RAWIO.
+ * as written; EINTR a signal (a reset under way goes on); EPERM FORCE,
+ * FORCE_SBR or DRIVER_MEM without CAP_SYS_RAWIO.
  */
 struct bs_acquire_req {
 	__u32 die_id;
@@ -198,9 +205,16 @@ struct bs_die_info {
  * @in_slot:    out: 1 if it is in the slot
  * @alive:      out: 1 if it is in and BAR0 word 0 did not read all-ones
  * @generation: out: as in struct bs_die_info
+ * @driver:     out: 1 if a kernel driver is bound to it, or binding
+ * @bar1_mode:  out: enum bs_bar1_mode, asked now if the die is in and answers
+ * @reserved:   out: 0
  *
- * One register read, which also pushes posted writes before it to the die.
- * Meant for after each copy. Does not wait for a swap: in_slot is 0 then.
+ * Two register reads, which also push posted writes before them to the die.
+ * Meant for after each copy, which was not allowed if @driver is 1 or
+ * @bar1_mode virtual: some of it may have come from, or gone to, a die that
+ * was not the caller's any more. Does not wait for a swap: in_slot is 0 then.
+ *
+ * In ABI minor 0 it ended with @generation. Either size is answered.
  */
 struct bs_check {
 	__u32 die_id;
@@ -208,7 +222,12 @@ struct bs_check {
 	__u32 in_slot;
 	__u32 alive;
 	__u64 generation;
+	__u32 driver;
+	__u32 bar1_mode;
+	__u32 reserved[2];
 };
+
+#define BS_CHECK_SIZE_MINOR0	24
 
 #define BAR_SWAP_IOC_TYPE	0xB5
 
@@ -219,12 +238,16 @@ struct bs_check {
 #define BAR_SWAP_DIE_INFO	_IOWR(BAR_SWAP_IOC_TYPE, 17, struct bs_die_info)
 #define BAR_SWAP_UNLEASE	_IOW(BAR_SWAP_IOC_TYPE, 18, struct bs_release_req)
 #define BAR_SWAP_CHECK		_IOWR(BAR_SWAP_IOC_TYPE, 19, struct bs_check)
+#define BAR_SWAP_CHECK_MINOR0	_IOC(_IOC_READ | _IOC_WRITE, BAR_SWAP_IOC_TYPE, \
+				     19, BS_CHECK_SIZE_MINOR0)
 
 /*
  * mmap: offset = (die << 40) + byte offset into its VRAM; MAP_SHARED only,
  * inside vram_bytes + resmem_bytes: the carve-out lies behind the usable part.
- * Pages come at the first touch and only while the die is in the slot;
- * otherwise the touch gives SIGBUS.
+ * Pages come at the first touch and only while the die is in the slot, has no
+ * driver and a BAR1 that is not virtual (but see BS_ACQUIRE_DRIVER_MEM);
+ * otherwise the touch gives SIGBUS. A mapping outlives all of that: it works
+ * again when the die is back or the driver has left.
  *
  * poll: POLLPRI when any die's state, lease, driver, alive flag, generation,
  * bar1_mode or last_error, or the active die, changed since this open file's
@@ -242,6 +265,6 @@ BS_ASSERT_SIZE(bs_acquire_req, 40);
 BS_ASSERT_SIZE(bs_release_req, 8);
 BS_ASSERT_SIZE(bs_version, 32);
 BS_ASSERT_SIZE(bs_die_info, 464);
-BS_ASSERT_SIZE(bs_check, 24);
+BS_ASSERT_SIZE(bs_check, 40);
 
 #endif /* _UAPI_BAR_SWAP_H */

@@ -80,11 +80,16 @@ static void expect(const struct mock_ioctl_call *call)
 	mock_ioctl_expect(call, 1);
 }
 
-START_TEST(open_other_major_version_returns_eproto)
+/* another major version, and a minor one that cannot tell of drivers */
+static const struct bs_version others[] = {
+	{ .abi_major = BS_ABI_MAJOR + 1, .abi_minor = BS_ABI_MINOR },
+	{ .abi_major = BS_ABI_MAJOR, .abi_minor = BS_ABI_MINOR - 1 },
+};
+
+START_TEST(open_other_version_returns_eproto)
 {
-	static const struct bs_version other = { .abi_major = 2 };
-	static const struct mock_ioctl_call call = { .request = BAR_SWAP_VERSION,
-						     .out = &other };
+	const struct mock_ioctl_call call = { .request = BAR_SWAP_VERSION,
+					      .out = &others[_i] };
 	int n_fds = support_n_entries("/proc/self/fd");
 
 	expect(&call);
@@ -264,7 +269,12 @@ START_TEST(check_gives_what_the_module_found)
 {
 	static const struct bs_check in = { .die_id = 2 };
 	static const struct bs_check out = {
-		.die_id = 2, .in_slot = 1, .alive = 0, .generation = 1ULL << 40
+		.die_id = 2,
+		.in_slot = 1,
+		.alive = 0,
+		.generation = 1ULL << 40,
+		.driver = 1,
+		.bar1_mode = BS_BAR1_VIRTUAL,
 	};
 	static const struct mock_ioctl_call call = { .request = BAR_SWAP_CHECK,
 						     .in = &in,
@@ -276,6 +286,8 @@ START_TEST(check_gives_what_the_module_found)
 	ck_assert_int_eq(health.in_slot, 1);
 	ck_assert_int_eq(health.alive, 0);
 	ck_assert_uint_eq(health.generation, 1ULL << 40);
+	ck_assert_int_eq(health.driver, 1);
+	ck_assert_int_eq(health.bar1_mode, BS_MODE_VIRTUAL);
 }
 END_TEST
 
@@ -387,7 +399,8 @@ Suite *dev_module_suite(void)
 	TCase *closed = tcase_create("closed");
 
 	tcase_add_checked_fixture(closed, make_node, remove_node);
-	tcase_add_test(closed, open_other_major_version_returns_eproto);
+	tcase_add_loop_test(closed, open_other_version_returns_eproto, 0,
+			    ARRAY_SIZE(others));
 	tcase_add_test(closed, open_no_module_node_returns_the_error);
 	tcase_add_test(closed, open_with_too_many_dies_returns_eproto);
 	suite_add_tcase(suite, closed);

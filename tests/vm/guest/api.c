@@ -102,6 +102,25 @@ static void info_tells_of_a_die(void)
 	say_is(i.swaps_out, i.swaps_in, "as often out as in");
 }
 
+static void an_older_caller_gets_what_it_knows(void)
+{
+	struct {
+		struct bs_check c;
+		uint64_t behind;
+	} arg;
+
+	memset(&arg, 0xaa, sizeof(arg));
+	arg.c.die_id = 4;
+	arg.c.flags = 0;
+	say_is(call(BAR_SWAP_CHECK_MINOR0, &arg), 0, "CHECK of ABI minor 0");
+	say_is(arg.c.in_slot, 0, "is answered");
+	say_is(arg.c.driver, 0xaaaaaaaa, "and writes nothing behind its struct");
+	say_is(bs_check(fd, 4, &arg.c), 0, "CHECK of today");
+	say_is(arg.c.driver, 0, "tells of drivers");
+	say_is(arg.c.bar1_mode, BS_BAR1_PHYSICAL, "and of BAR1's mode");
+	say_is(arg.c.reserved[0] | arg.c.reserved[1], 0, "the rest is 0");
+}
+
 static void bad_calls_are_refused(void)
 {
 	struct bs_acquire_req a = { .die_id = 0, .flags = 1u << 31 };
@@ -164,6 +183,7 @@ int main(void)
 	six_dies_and_an_empty_slot();
 	acquire_answers_addresses();
 	info_tells_of_a_die();
+	an_older_caller_gets_what_it_knows();
 	bad_calls_are_refused();
 	poll_tells_of_changes();
 	return say_status();

@@ -3,11 +3,11 @@
  * bs - the device from a shell
  *
  *	bs query                       the die in the slot, or "none"
- *	bs acquire DIE [FLAG...]       lease nowait sbr force dry; hold: then
- *	                               print "held" and wait for a signal
+ *	bs acquire DIE [FLAG...]       lease nowait sbr force dry mem; hold:
+ *	                               then print "held", wait for a signal
  *	bs release DIE [force] | unlease DIE
  *	bs info DIE FIELD              one field of its info, as text
- *	bs check DIE                   "IN_SLOT ALIVE GENERATION"
+ *	bs check DIE                   IN_SLOT ALIVE GENERATION DRIVER MODE
  *	bs get DIE OFF                 a 64-bit word of its memory (hex), or BUS
  *	bs put DIE OFF VALUE           write one
  *
@@ -26,9 +26,13 @@ static const struct {
 	const char *word;
 	unsigned int flag;
 } flags[] = {
-	{ "lease", BS_ACQUIRE_LEASE },   { "nowait", BS_ACQUIRE_NOWAIT },
-	{ "sbr", BS_ACQUIRE_FORCE_SBR }, { "force", BS_ACQUIRE_FORCE },
-	{ "dry", BS_ACQUIRE_DRY_RUN },   { "bad", 1u << 31 },
+	{ "lease", BS_ACQUIRE_LEASE },
+	{ "nowait", BS_ACQUIRE_NOWAIT },
+	{ "sbr", BS_ACQUIRE_FORCE_SBR },
+	{ "force", BS_ACQUIRE_FORCE },
+	{ "dry", BS_ACQUIRE_DRY_RUN },
+	{ "mem", BS_ACQUIRE_DRIVER_MEM },
+	{ "bad", 1u << 31 },
 };
 
 static const char *const states[] = { "idle", "active", "dead", "no_vram",
@@ -129,7 +133,9 @@ static int do_check(int fd, unsigned int die)
 
 	if (ret)
 		return result(ret);
-	printf("%u %u %" PRIu64 "\n", c.in_slot, c.alive, (uint64_t)c.generation);
+	printf("%u %u %" PRIu64 " %u %s\n", c.in_slot, c.alive,
+	       (uint64_t)c.generation, c.driver,
+	       c.bar1_mode < 3 ? modes[c.bar1_mode] : "?");
 	return 0;
 }
 
