@@ -50,9 +50,10 @@ endif
 
 # one folder a layer, lowest first
 LAYERS := base text cuda copy lib backend owner sched engine compute fuse
-LIB_SRC := $(wildcard fusefs/lib/*.c)
+# libbarswap has the copy engine in it, and so has who links it
+LIB_SRC := $(wildcard fusefs/lib/*.c fusefs/copy/*.c)
 FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \
-	$(filter-out lib owner,$(LAYERS))))
+	$(filter-out copy lib owner,$(LAYERS))))
 # k80-owner alone has commands and a main; the daemon has the rest too
 OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c bind.c repl.c)
 OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))

@@ -104,8 +104,11 @@ static int why_failed(struct backend *be, unsigned int die)
 	struct slot *s = be->priv;
 	struct bs_info info;
 
-	if (bs_die_info(s->ctx, (int)die, &info) || !info.alive ||
-	    info.state != BS_STATE_IDLE)
+	if (bs_die_info(s->ctx, (int)die, &info) || !info.alive)
+		return -EIO;
+	if (*info.driver || info.bar1_mode == BS_MODE_VIRTUAL)
+		return -EBUSY;
+	if (info.state != BS_STATE_IDLE)
 		return -EIO;
 	return -EAGAIN;
 }
@@ -138,7 +141,8 @@ static int slot_sync(struct backend *be, unsigned int die)
 		return ret;
 	atomic_store_explicit(&be->dies[die].generation, health.generation,
 			      memory_order_release);
-	if (health.alive)
+	/* a driver may have come while the copy ran: it does not count */
+	if (health.alive && !health.driver && health.bar1_mode != BS_MODE_VIRTUAL)
 		return 0;
 	return why_failed(be, die);
 }

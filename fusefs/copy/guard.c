@@ -16,6 +16,21 @@ static __thread struct {
 	volatile size_t len;
 } guard;
 
+/* Whose handler ours took the place of; written before the first copy. */
+static struct sigaction before;
+
+/* A SIGBUS that is none of ours goes where it would have gone without us. */
+static void pass_on(int sig, siginfo_t *si, void *uc)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(sig, si, uc);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(sig);
+	else
+		/* the faulting instruction runs again and ends the process */
+		signal(sig, SIG_DFL);
+}
+
 static void on_sigbus(int sig, siginfo_t *si, void *uc)
 {
 	uintptr_t addr = (uintptr_t)si->si_addr;
@@ -26,17 +41,22 @@ static void on_sigbus(int sig, siginfo_t *si, void *uc)
 		pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
 		siglongjmp(guard.env, 1);
 	}
-	/* the faulting instruction runs again and ends the process */
-	signal(sig, SIG_DFL);
+	pass_on(sig, si, uc);
 }
 
 int guard_init(void)
 {
 	struct sigaction sa = {
 		.sa_sigaction = on_sigbus,
-		.sa_flags = SA_SIGINFO,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK,
 	};
+	struct sigaction now;
 
+	if (sigaction(SIGBUS, NULL, &now))
+		return -errno;
+	if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_sigbus)
+		return 0;
+	before = now;
 	sigemptyset(&sa.sa_mask);
 	return sigaction(SIGBUS, &sa, NULL) ? -errno : 0;
 }

@@ -11,7 +11,11 @@
 typedef void (*guard_fn)(void *dst, const void *src, size_t len);
 
 /**
- * guard_init() - install the SIGBUS handler, once per process
+ * guard_init() - install the SIGBUS handler; if it is there, nothing is done
+ *
+ * What is no guarded copy's fault goes to the handler that was there before.
+ *
+ * Context: one thread at a time, none of them in a guarded copy.
  * Return: 0 or -errno of sigaction(2).
  */
 int guard_init(void);
@@ -20,7 +24,7 @@ int guard_init(void);
  * guard_copy() - run @fn(@dst, @src, @len)
  * @dev: the side that may vanish, @len bytes: @dst or @src
  *
- * A SIGBUS at any other address ends the process as usual.
+ * A SIGBUS at any other address is what it would be without us.
  *
  * Return: 0; -EIO a page of @dev was not there, @dst is in part undefined.
  */

@@ -3,22 +3,15 @@
 #include "lib/barswap.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dev.h"
+#include "lib/context.h"
 
 #define DEFAULT_DEVICE "/dev/bar_swap"
 #define SIM_NAME       "sim"
 #define ALL_FLAGS \
 	(BS_FORCE_SBR | BS_LEASE | BS_NOWAIT | BS_FORCE | BS_DRIVER_MEM)
-
-struct bs_context {
-	struct bs_dev *dev; /* immutable */
-	atomic_uint n_dies; /* as of the last bs_refresh() */
-	atomic_uint n_slots;
-};
 
 /* 0, -EINVAL or -ENODEV */
 static int check_die(const bs_context *ctx, int die_id)
@@ -53,6 +46,19 @@ static int context_refresh(bs_context *ctx)
 	return 0;
 }
 
+const char *bs_version(void)
+{
+	return BS_LIB_VERSION;
+}
+
+/* For programs that know only bs_acquire() and bs_release(). */
+static unsigned int flags_of_environment(void)
+{
+	const char *force = secure_getenv("BARSWAP_FORCE");
+
+	return force && !strcmp(force, "1") ? BS_FORCE : 0;
+}
+
 bs_context *bs_init(void)
 {
 	const char *device = secure_getenv("BARSWAP_DEVICE");
@@ -72,6 +78,9 @@ bs_context *bs_init_device(const char *device)
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return NULL;
+	pthread_mutex_init(&ctx->lock, NULL);
+	ctx->flags = flags_of_environment();
+	ctx->lease_die = -1;
 	ret = open_device(device, &ctx->dev);
 	if (ret)
 		goto err_free;
@@ -83,6 +92,7 @@ bs_context *bs_init_device(const char *device)
 err_close:
 	ctx->dev->ops->close(ctx->dev);
 err_free:
+	pthread_mutex_destroy(&ctx->lock);
 	free(ctx);
 	errno = -ret;
 	return NULL;
@@ -93,6 +103,7 @@ void bs_free(bs_context *ctx)
 	if (!ctx)
 		return;
 	ctx->dev->ops->close(ctx->dev);
+	pthread_mutex_destroy(&ctx->lock);
 	free(ctx);
 }
 
@@ -155,6 +166,35 @@ static void fill_gpu(bs_context *ctx, int die_id,
 	}
 }
 
+int bs_set_flags(bs_context *ctx, unsigned int flags)
+{
+	if (!ctx || flags & ~BS_FORCE)
+		return -EINVAL;
+	ctx->flags = flags;
+	return 0;
+}
+
+static void count_handle(bs_context *ctx, int die_id, int change)
+{
+	pthread_mutex_lock(&ctx->lock);
+	ctx->n_handles[die_id] += (unsigned int)change;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+/* What a successful acquire means for those that follow. */
+static void note_acquired(bs_context *ctx, int die_id, unsigned int flags,
+			  bool has_handle)
+{
+	if (flags & BS_DRIVER_MEM)
+		ctx->sees_driver_mem = true;
+	pthread_mutex_lock(&ctx->lock);
+	if (flags & BS_LEASE && !has_handle)
+		ctx->lease_die = die_id;
+	else if (ctx->lease_die != die_id)
+		ctx->lease_die = -1;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
 int bs_acquire_flags(bs_context *ctx, int die_id, unsigned int flags, bs_gpu **gpu)
 {
 	struct bs_dev_bar1 bar1;
@@ -170,12 +210,17 @@ int bs_acquire_flags(bs_context *ctx, int die_id, unsigned int flags, bs_gpu **g
 		new_gpu = malloc(sizeof(*new_gpu));
 		if (!new_gpu)
 			return -ENOMEM;
+		/* and so that a release beside us does not take it out */
+		count_handle(ctx, die_id, 1);
 	}
 	ret = ctx->dev->ops->acquire(ctx->dev, die_id, flags, &bar1);
 	if (ret) {
+		if (gpu)
+			count_handle(ctx, die_id, -1);
 		free(new_gpu);
 		return ret;
 	}
+	note_acquired(ctx, die_id, flags, gpu);
 	if (gpu) {
 		fill_gpu(ctx, die_id, &bar1, new_gpu);
 		*gpu = new_gpu;
@@ -186,7 +231,7 @@ int bs_acquire_flags(bs_context *ctx, int die_id, unsigned int flags, bs_gpu **g
 bs_gpu *bs_acquire(bs_context *ctx, int die_id)
 {
 	bs_gpu *gpu;
-	int ret = bs_acquire_flags(ctx, die_id, 0, &gpu);
+	int ret = bs_acquire_flags(ctx, die_id, ctx ? ctx->flags : 0, &gpu);
 
 	if (!ret)
 		return gpu;
@@ -194,26 +239,68 @@ bs_gpu *bs_acquire(bs_context *ctx, int die_id)
 	return NULL;
 }
 
+/* Caller holds the lock. Its lease, if there is one, ends with it. */
+static int release_locked(bs_context *ctx, int die_id, unsigned int flags)
+{
+	int ret = ctx->dev->ops->release(ctx->dev, die_id, flags);
+
+	if (!ret && ctx->lease_die == die_id)
+		ctx->lease_die = -1;
+	return ret;
+}
+
 void bs_release(bs_context *ctx, bs_gpu *gpu)
 {
+	int saved_errno = errno;
+	int die_id, ret;
+
 	if (!gpu)
 		return;
-	bs_release_die(ctx, gpu->die_id);
+	die_id = gpu->die_id;
 	free(gpu);
+	ret = check_die(ctx, die_id);
+	if (!ret) {
+		pthread_mutex_lock(&ctx->lock);
+		if (ctx->n_handles[die_id])
+			ctx->n_handles[die_id]--;
+		if (!ctx->n_handles[die_id] && ctx->lease_die != die_id)
+			ret = release_locked(ctx, die_id, ctx->flags);
+		pthread_mutex_unlock(&ctx->lock);
+	}
+	errno = ret ? -ret : saved_errno;
+}
+
+int bs_release_flags(bs_context *ctx, int die_id, unsigned int flags)
+{
+	int ret = check_die(ctx, die_id);
+
+	if (ret)
+		return ret;
+	if (flags & ~BS_FORCE)
+		return -EINVAL;
+	pthread_mutex_lock(&ctx->lock);
+	ret = release_locked(ctx, die_id, flags);
+	pthread_mutex_unlock(&ctx->lock);
+	return ret;
 }
 
 int bs_release_die(bs_context *ctx, int die_id)
 {
-	int ret = check_die(ctx, die_id);
-
-	return ret ? ret : ctx->dev->ops->release(ctx->dev, die_id);
+	return bs_release_flags(ctx, die_id, ctx ? ctx->flags : 0);
 }
 
 int bs_unlease(bs_context *ctx, int die_id)
 {
 	int ret = check_die(ctx, die_id);
 
-	return ret ? ret : ctx->dev->ops->unlease(ctx->dev, die_id);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&ctx->lock);
+	ret = ctx->dev->ops->unlease(ctx->dev, die_id);
+	if (!ret && ctx->lease_die == die_id)
+		ctx->lease_die = -1;
+	pthread_mutex_unlock(&ctx->lock);
+	return ret;
 }
 
 int bs_check(bs_context *ctx, int die_id, struct bs_health *health)

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define BS_LIB_VERSION "1.0"
+#define BS_LIB_VERSION "1.1" /* of this header */
 
 typedef struct bs_context bs_context;
 
@@ -42,10 +42,14 @@ typedef struct bs_gpu {
 	int mem_fd;
 } bs_gpu;
 
+/** bs_version() - BS_LIB_VERSION of the library that runs, "MAJOR.MINOR" */
+const char *bs_version(void);
+
 /**
  * bs_init() - open the device named by the environment
  *
  * $BARSWAP_DEVICE, or /dev/bar_swap if that is not set; see bs_init_device().
+ * BARSWAP_FORCE=1 in the environment is bs_set_flags(ctx, BS_FORCE).
  *
  * Return: a context, or NULL with errno set.
  */
@@ -91,11 +95,21 @@ int bs_active_die(bs_context *ctx);
 int bs_refresh(bs_context *ctx);
 
 /**
+ * bs_set_flags() - how the calls behave that have no flags of their own
+ * @flags: BS_FORCE or 0, for bs_acquire(), bs_release() and bs_release_die()
+ *
+ * Return: 0; -EINVAL NULL context or another flag.
+ */
+int bs_set_flags(bs_context *ctx, unsigned int flags);
+
+/**
  * bs_acquire() - put a die into the slot and map its memory
  * @ctx:    context
  * @die_id: which die; another one that is in is taken out first
  *
- * Waits while another process leases the slot.
+ * Waits while another process leases the slot. Without a lease of one's own
+ * any other process may take the die out again at any moment: take one by
+ * bs_acquire_flags(), or copy by bs_read() and bs_write().
  *
  * Return: a handle to give to bs_release(), or NULL with errno set as in
  * bs_acquire_flags().
@@ -103,9 +117,15 @@ int bs_refresh(bs_context *ctx);
 bs_gpu *bs_acquire(bs_context *ctx, int die_id);
 
 /**
- * bs_release() - vacate the slot if this die is in it, and free the handle
+ * bs_release() - free a handle; the last one of its die vacates the slot
  *
- * After an implicit release (another die was acquired) only the handle goes.
+ * While this context has another handle of the die, or leases it by a call
+ * that gave no handle, only the handle goes; so it does after an implicit
+ * release (another die was acquired). A lease taken with a handle ends with
+ * the die's last handle.
+ *
+ * It is freed in any case. What bs_release_die() would return stands in errno,
+ * which is left alone on success: set it to 0 before, to know.
  */
 void bs_release(bs_context *ctx, bs_gpu *gpu);
 
@@ -135,9 +155,18 @@ int bs_acquire_flags(bs_context *ctx, int die_id, unsigned int flags,
 		     bs_gpu **gpu);
 
 /**
- * bs_release_die() - vacate the slot if this die is in it
- * Return: 0, also if it is not in; -EBUSY leased by another; -ENODEV; -EINVAL.
+ * bs_release_flags() - vacate the slot if this die is in it
+ * @flags: 0 or BS_FORCE: although a driver is bound
+ *
+ * Whatever handles there are. A lease of this context on it ends.
+ *
+ * Return: 0, also if it is not in; -EBUSY leased by another, or a driver is
+ * bound; -ENODEV; -EINVAL NULL context or another flag; -EPERM BS_FORCE with a
+ * driver bound and no CAP_SYS_RAWIO.
  */
+int bs_release_flags(bs_context *ctx, int die_id, unsigned int flags);
+
+/** bs_release_die() - bs_release_flags() with the flags of bs_set_flags() */
 int bs_release_die(bs_context *ctx, int die_id);
 
 /** bs_unlease() - end this context's lease; the die stays in. 0 or -errno */
@@ -247,18 +276,48 @@ int bs_die_info(bs_context *ctx, int die_id, struct bs_info *info);
 int bs_vram(bs_context *ctx, int die_id, void **addr, size_t *len);
 
 /**
+ * bs_read() - copy out of a die's memory, with every check
+ * @off: bytes; [@off, @off + @len) inside vram_bytes + resmem_bytes
+ * @buf: out: partly undefined on failure
+ *
+ * By streaming loads where the memory is write-combined, which plain ones read
+ * at a crawl. A fault of the mapping fails the call instead of ending the
+ * process: the first call installs a handler of SIGBUS, which passes what is
+ * not its own to the handler that was there. A handler that a program installs
+ * later has to do the same.
+ *
+ * The die must be in the slot, and nothing keeps it there but a lease.
+ *
+ * Return: 0; -EINVAL out of range, NULL; -ENODEV; -ENXIO not in the slot, or
+ * not any more; -EBUSY a driver is bound or BAR1 is virtual, and no
+ * BS_DRIVER_MEM; -EIO it does not answer, has no memory, or was away or reset
+ * for a moment.
+ */
+int bs_read(bs_context *ctx, int die_id, uint64_t off, void *buf, size_t len);
+
+/**
+ * bs_write() - copy into a die's memory; has reached it on return
+ *
+ * As bs_read(). After a failure any part may have been written.
+ */
+int bs_write(bs_context *ctx, int die_id, uint64_t off, const void *buf,
+	     size_t len);
+
+/**
  * bs_zero() - clear memory the cheapest way the device has
  * @off, @len: bytes, inside vram_bytes + resmem_bytes
  *
  * The die must be in the slot. Not interruptible: keep @len small.
  *
  * Return: 0; -EOPNOTSUPP write zeroes through the mapping instead (module);
- * -EINVAL out of range; -ENXIO not in the slot; -EIO.
+ * -EINVAL out of range; -ENXIO not in the slot; -EBUSY a driver is bound or
+ * BAR1 is virtual; -EIO.
  */
 int bs_zero(bs_context *ctx, int die_id, uint64_t off, uint64_t len);
 
 /** bs_poll_fd() - readable events (POLLPRI) when a die's state may have
- * changed since the last bs_refresh(); -1 if there is none (simulator) */
+ * changed since the last bs_refresh(); -1 if there is none (simulator, on
+ * Linux before 5.15) */
 int bs_poll_fd(const bs_context *ctx);
 
 /** bs_device_name() - "bar_swap" or "sim"; "" for NULL */
@@ -269,18 +328,27 @@ const char *bs_device_name(const bs_context *ctx);
  * @order: one of
  *   "fail DIE N ERRNO"  the Nth next acquire that programs DIE (1 = the next)
  *                       fails so, once; ERRNO by name, e.g. EIO
- *   "dead DIE"          falls off the bus at once: SIGBUS, alive 0, EIO
- *   "revive DIE"        answers again; contents as they were
+ *   "dead DIE"          falls off the bus at once: SIGBUS; who acquires or
+ *                       checks it is told; "revive DIE" answers again, with
+ *                       its contents
  *   "reset DIE"         an unexpected reset: contents lost, generation + 1
  *   "driver DIE NAME"   a kernel driver is bound; "driver DIE none" unbinds
- *   "virtual DIE"       BAR1 goes virtual at the next acquire;
- *                       "physical DIE" goes back
+ *   "virtual DIE"       BAR1 goes virtual; the next acquire without a driver
+ *                       makes it physical again, as does "physical DIE"
+ *   "stuck DIE"         BAR1 is virtual and stays so until "physical DIE"
  *   "novram DIE"        not initialised: acquire works, state NO_VRAM;
  *                       "vram DIE" goes back
+ *   "remove DIE"        removed from the bus: ENODEV; "return DIE"
+ *   "unusable DIE"      a stranger sits on its card: both its dies are
+ *                       unusable; "usable DIE" it has left
+ *   "cap 0|1|own"       without CAP_SYS_RAWIO, with it, or as the calling
+ *                       thread has it (the default)
  *   "swap_us N"         from now on a swap takes N microseconds
- *   "lease DIE PID"     a foreign process takes the lease; "unlease DIE"
+ *   "lease DIE PID"     a foreign process acquires DIE with a lease; it waits
+ *                       5 s at most for ours to end; "unlease DIE" lets go
  *
- * Return: 0; -EINVAL malformed; -ENODEV no such die; -EOPNOTSUPP not sim.
+ * Return: 0; -EINVAL malformed; -ENODEV no such die, or removed; -EOPNOTSUPP
+ * not sim; what the foreign process's acquire says.
  */
 int bs_sim_order(bs_context *ctx, const char *order);
 

@@ -57,12 +57,13 @@ struct bs_dev_bar1 {
 /**
  * struct bs_dev_ops - one kind of device
  * @name:    what bs_device_name() says
+ * @is_wc:   its mappings are write-combined, not ordinary memory
  * @close:   unmap, end leases, free @dev; no other operation is running
  * @query:   who is in; @rearm: poll_fd is quiet until the next change after
  *           this call. 0 or -errno
  * @acquire: put @die in, waiting for leases as @flags (BS_*) say; errors as
  *           in bs_acquire_flags()
- * @release: vacate the slot if @die is in it
+ * @release: vacate the slot if @die is in it; @flags: 0 or BS_FORCE
  * @unlease: end this device's lease on @die; 0 if there was none
  * @check:   as bs_check(); every field of @health is set, on success only
  * @info:    as bs_die_info(); @info is all zero on entry
@@ -74,12 +75,14 @@ struct bs_dev_bar1 {
  */
 struct bs_dev_ops {
 	const char *name;
+	bool is_wc;
+
 	void (*close)(struct bs_dev *dev);
 
 	int (*query)(struct bs_dev *dev, bool rearm, struct bs_dev_slot *slot);
 	int (*acquire)(struct bs_dev *dev, int die, unsigned int flags,
 		       struct bs_dev_bar1 *bar1);
-	int (*release)(struct bs_dev *dev, int die);
+	int (*release)(struct bs_dev *dev, int die, unsigned int flags);
 	int (*unlease)(struct bs_dev *dev, int die);
 	int (*check)(struct bs_dev *dev, int die, struct bs_health *health);
 	int (*info)(struct bs_dev *dev, int die, struct bs_info *info);

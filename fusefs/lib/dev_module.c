@@ -115,9 +115,12 @@ static int module_acquire(struct bs_dev *dev, int die, unsigned int flags,
 	return 0;
 }
 
-static int module_release(struct bs_dev *dev, int die)
+static int module_release(struct bs_dev *dev, int die, unsigned int flags)
 {
-	struct bs_release_req req = { .die_id = (__u32)die };
+	struct bs_release_req req = {
+		.die_id = (__u32)die,
+		.flags = flags & BS_FORCE ? BS_RELEASE_FORCE : 0,
+	};
 
 	return do_ioctl(to_module(dev)->fd, BAR_SWAP_RELEASE, &req);
 }
@@ -237,6 +240,7 @@ static int module_poll_fd(struct bs_dev *dev)
 
 static const struct bs_dev_ops module_ops = {
 	.name = "bar_swap",
+	.is_wc = true,
 	.close = module_close,
 	.query = module_query,
 	.acquire = module_acquire,

@@ -23,6 +23,7 @@ static void sim_close(struct bs_dev *dev)
 	struct sim *s = to_sim(dev);
 
 	sim_sock_close(s->sock);
+	sim_event_close(s);
 	sim_mem_close(s);
 	pthread_mutex_destroy(&s->lock.mutex);
 	free(s);
@@ -32,10 +33,13 @@ static int sim_query(struct bs_dev *dev, bool rearm, struct bs_dev_slot *slot)
 {
 	struct sim *s = to_sim(dev);
 
-	(void)rearm;
 	slot->n_dies = s->n_dies;
 	slot->n_slots = 1;
+	sim_take(s);
 	slot->active = s->active;
+	if (rearm)
+		sim_event_rearm_locked(s);
+	sim_drop(s);
 	return 0;
 }
 
@@ -51,11 +55,11 @@ static int sim_acquire(struct bs_dev *dev, int die, unsigned int flags,
 	return 0;
 }
 
-static int sim_release(struct bs_dev *dev, int die)
+static int sim_release(struct bs_dev *dev, int die, unsigned int flags)
 {
 	struct sim *s = to_sim(dev);
 
-	return sim_slot_release(s, &s->die[die]);
+	return sim_slot_release(s, &s->die[die], flags);
 }
 
 static int sim_unlease(struct bs_dev *dev, int die)
@@ -63,25 +67,17 @@ static int sim_unlease(struct bs_dev *dev, int die)
 	struct sim *s = to_sim(dev);
 
 	sim_take(s);
-	if (s->active == die && s->leased_here)
+	if (s->lease_die == die && s->leased_here)
 		sim_lease_end_locked(s);
 	sim_drop(s);
 	return 0;
 }
 
-/* No lock: it is asked after each piece of each copy. */
 static int sim_check(struct bs_dev *dev, int die, struct bs_health *health)
 {
 	struct sim *s = to_sim(dev);
 
-	bool in_slot = s->active == die;
-
-	*health = (struct bs_health){
-		.in_slot = in_slot,
-		.alive = in_slot && !s->die[die].dead,
-		.generation = s->die[die].generation,
-	};
-	return 0;
+	return sim_slot_check(s, &s->die[die], health);
 }
 
 static int sim_info(struct bs_dev *dev, int id, struct bs_info *info)
@@ -112,18 +108,14 @@ static int sim_zero(struct bs_dev *dev, int id, uint64_t off, uint64_t len)
 {
 	struct sim *s = to_sim(dev);
 	struct sim_die *die = &s->die[id];
-	bool is_in;
-	int state;
+	int ret = sim_slot_access(s, die);
 
-	sim_take(s);
-	is_in = s->active == id;
-	state = sim_state_locked(s, die);
-	sim_drop(s);
-	if (!is_in)
-		return -ENXIO;
-	if (state != BS_STATE_ACTIVE)
-		return -EIO;
-	return sim_mem_zero(die, off, len);
+	return ret ? ret : sim_mem_zero(die, off, len);
+}
+
+static int sim_poll_fd(struct bs_dev *dev)
+{
+	return to_sim(dev)->poll_fd;
 }
 
 static int sim_mem_fd(struct bs_dev *dev, int die)
@@ -138,6 +130,7 @@ static int sim_order(struct bs_dev *dev, const char *order)
 
 static const struct bs_dev_ops sim_ops = {
 	.name = "sim",
+	.is_wc = false,
 	.close = sim_close,
 	.query = sim_query,
 	.acquire = sim_acquire,
@@ -148,6 +141,7 @@ static const struct bs_dev_ops sim_ops = {
 	.map = sim_map,
 	.zero = sim_zero,
 	.mem_fd = sim_mem_fd,
+	.poll_fd = sim_poll_fd,
 	.order = sim_order,
 };
 
@@ -159,6 +153,8 @@ static void init_die(struct sim_die *die, int id)
 	die->id = id;
 	die->fd = -1;
 	die->bar1_mode = BS_MODE_UNKNOWN;
+	die->is_alive = true;
+	die->has_vram = true;
 	snprintf(die->bdf, sizeof(die->bdf), "0000:%02x:00.0", bus & 0xff);
 }
 
@@ -181,10 +177,14 @@ static int open_conf(const struct sim_conf *conf, struct bs_dev **dev)
 	s->active = -1;
 	s->dir_fd = -1;
 	s->empty_fd = -1;
+	s->poll_fd = -1;
+	s->event_fd = -1;
+	s->lease_die = -1;
 	pthread_mutex_init(&s->lock.mutex, NULL);
 	for (unsigned int i = 0; i < s->n_dies; i++)
 		init_die(&s->die[i], (int)i);
 
+	sim_event_open(s);
 	ret = sim_mem_open(s, conf->dir);
 	if (!ret && *conf->ctl)
 		ret = sim_sock_open(s, conf->ctl, &s->sock);

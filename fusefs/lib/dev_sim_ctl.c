@@ -45,58 +45,90 @@ static int order_fail(struct sim *s, struct sim_die *die, char **arg)
 	return -EINVAL;
 }
 
-static int order_dead(struct sim *s, struct sim_die *die, char **arg)
+/*
+ * The condition of a die that is in has changed. A die that is out may be what
+ * a swap brings in just now; that will see for itself and is not waited for.
+ */
+static int update_locked(struct sim *s, struct sim_die *die,
+			 int (*look)(struct sim *s, struct sim_die *die))
+	REQUIRES(s->lock);
+static int update_locked(struct sim *s, struct sim_die *die,
+			 int (*look)(struct sim *s, struct sim_die *die))
 {
 	int ret;
 
-	(void)arg;
+	if (s->active != die->id)
+		return 0;
+	sim_turn_take_locked(s);
+	ret = look(s, die);
+	sim_turn_drop_locked(s);
+	return ret;
+}
+
+/* Nobody is told: who asks it will find out. */
+static int set_dead(struct sim *s, struct sim_die *die, bool is_dead)
+{
+	int ret;
+
 	sim_take(s);
-	die->dead = true;
-	sim_error_locked(s, die, "BAR0 reads 0xffffffff");
-	ret = sim_update_locked(s, die);
+	die->is_dead = is_dead;
+	ret = update_locked(s, die, sim_slot_show_locked);
 	sim_drop(s);
 	return ret;
+}
+
+static int order_dead(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_dead(s, die, true);
 }
 
 static int order_revive(struct sim *s, struct sim_die *die, char **arg)
 {
-	int ret;
-
 	(void)arg;
-	sim_take(s);
-	die->dead = false;
-	ret = sim_update_locked(s, die);
-	sim_drop(s);
-	return ret;
+	return set_dead(s, die, false);
 }
 
 static int order_reset(struct sim *s, struct sim_die *die, char **arg)
 {
-	(void)s;
 	(void)arg;
 	/* first: nobody may take zeroes for what he had written */
+	sim_take(s);
 	die->generation++;
+	sim_event_locked(s);
+	sim_drop(s);
 	return sim_mem_wipe(s, die);
 }
 
 static int order_driver(struct sim *s, struct sim_die *die, char **arg)
 {
 	size_t len = strlen(arg[0]);
+	bool binds = strcmp(arg[0], "none");
+	int ret;
 
 	if (len >= sizeof(die->driver))
 		return -EINVAL;
+	if (die->is_gone)
+		return -ENODEV;
 	sim_take(s);
 	memset(die->driver, 0, sizeof(die->driver));
-	if (strcmp(arg[0], "none"))
+	if (binds)
 		memcpy(die->driver, arg[0], len);
+	die->has_driver = binds;
+	sim_event_locked(s);
+	/* how a driver leaves BAR1 is not how it found it */
+	ret = update_locked(
+		s, die, binds ? sim_slot_show_locked : sim_slot_probe_locked);
 	sim_drop(s);
-	return 0;
+	return ret;
 }
 
-static int set_virtual(struct sim *s, struct sim_die *die, bool is_virtual)
+static int set_virtual(struct sim *s, struct sim_die *die, bool is_virtual,
+		       bool is_stuck)
 {
 	sim_take(s);
-	die->is_virtual = is_virtual;
+	die->is_bar1_virtual = is_virtual;
+	die->is_bar1_stuck = is_stuck;
 	sim_drop(s);
 	return 0;
 }
@@ -104,22 +136,29 @@ static int set_virtual(struct sim *s, struct sim_die *die, bool is_virtual)
 static int order_virtual(struct sim *s, struct sim_die *die, char **arg)
 {
 	(void)arg;
-	return set_virtual(s, die, true);
+	return set_virtual(s, die, true, false);
+}
+
+static int order_stuck(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_virtual(s, die, true, true);
 }
 
 static int order_physical(struct sim *s, struct sim_die *die, char **arg)
 {
 	(void)arg;
-	return set_virtual(s, die, false);
+	return set_virtual(s, die, false, false);
 }
 
-static int set_no_vram(struct sim *s, struct sim_die *die, bool no_vram)
+static int set_cold(struct sim *s, struct sim_die *die, bool is_cold)
 {
 	int ret;
 
 	sim_take(s);
-	die->no_vram = no_vram;
-	ret = sim_update_locked(s, die);
+	die->is_cold = is_cold;
+	sim_event_locked(s);
+	ret = update_locked(s, die, sim_slot_probe_locked);
 	sim_drop(s);
 	return ret;
 }
@@ -127,13 +166,90 @@ static int set_no_vram(struct sim *s, struct sim_die *die, bool no_vram)
 static int order_novram(struct sim *s, struct sim_die *die, char **arg)
 {
 	(void)arg;
-	return set_no_vram(s, die, true);
+	return set_cold(s, die, true);
 }
 
 static int order_vram(struct sim *s, struct sim_die *die, char **arg)
 {
 	(void)arg;
-	return set_no_vram(s, die, false);
+	return set_cold(s, die, false);
+}
+
+static int order_remove(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	sim_take(s);
+	sim_turn_take_locked(s);
+	if (!die->is_gone) {
+		die->has_driver = false;
+		memset(die->driver, 0, sizeof(die->driver));
+		die->is_gone = true;
+		sim_slot_lose_locked(s, die);
+		sim_alive_locked(s, die, false);
+		sim_error_locked(s, die, "removed");
+	}
+	sim_turn_drop_locked(s);
+	sim_drop(s);
+	return 0;
+}
+
+/* At the same place: it keeps its number. */
+static int order_return(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	sim_take(s);
+	if (die->is_gone)
+		sim_alive_locked(s, die, true);
+	die->is_gone = false;
+	sim_drop(s);
+	return 0;
+}
+
+/* A card has two dies behind one chain of bridges. */
+static int set_unusable(struct sim *s, struct sim_die *die, bool is_unusable)
+{
+	int first = die->id & ~1;
+
+	sim_take(s);
+	sim_turn_take_locked(s);
+	for (int id = first; id <= first + 1 && id < (int)s->n_dies; id++) {
+		s->die[id].is_unusable = is_unusable;
+		if (!is_unusable)
+			continue;
+		sim_slot_lose_locked(s, &s->die[id]);
+		sim_error_locked(s, &s->die[id],
+				 "unusable: a stranger is on its card");
+	}
+	sim_event_locked(s);
+	sim_turn_drop_locked(s);
+	sim_drop(s);
+	return 0;
+}
+
+static int order_unusable(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_unusable(s, die, true);
+}
+
+static int order_usable(struct sim *s, struct sim_die *die, char **arg)
+{
+	(void)arg;
+	return set_unusable(s, die, false);
+}
+
+static int order_cap(struct sim *s, struct sim_die *die, char **arg)
+{
+	uint64_t n;
+
+	(void)die;
+	if (!strcmp(arg[0], "own"))
+		s->cap = SIM_CAP_OWN;
+	else if (sim_parse_u64(arg[0], 1, &n))
+		return -EINVAL;
+	else
+		s->cap = n ? SIM_CAP_YES : SIM_CAP_NO;
+	return 0;
 }
 
 static int order_swap_us(struct sim *s, struct sim_die *die, char **arg)
@@ -149,33 +265,20 @@ static int order_swap_us(struct sim *s, struct sim_die *die, char **arg)
 	return 0;
 }
 
-/* The foreign process puts the die in first, as an acquire of its own would. */
 static int order_lease(struct sim *s, struct sim_die *die, char **arg)
 {
 	uint64_t pid;
-	int ret = 0;
 
 	if (sim_parse_u64(arg[0], INT_MAX, &pid) || !pid)
 		return -EINVAL;
-	sim_take(s);
-	sim_turn_take_locked(s);
-	if (s->active != die->id) {
-		ret = sim_vacate_locked(s);
-		if (!ret)
-			ret = sim_seat_locked(s, die);
-	}
-	if (!ret)
-		sim_lease_start_locked(s, (int)pid, false);
-	sim_turn_drop_locked(s);
-	sim_drop(s);
-	return ret;
+	return sim_slot_lease_away(s, die, (int)pid);
 }
 
 static int order_unlease(struct sim *s, struct sim_die *die, char **arg)
 {
 	(void)arg;
 	sim_take(s);
-	if (s->active == die->id && s->lease_pid && !s->leased_here)
+	if (s->lease_die == die->id && s->lease_pid && !s->leased_here)
 		sim_lease_end_locked(s);
 	sim_drop(s);
 	return 0;
@@ -193,9 +296,15 @@ static const struct {
 	{ "reset", true, 0, order_reset },
 	{ "driver", true, 1, order_driver },
 	{ "virtual", true, 0, order_virtual },
+	{ "stuck", true, 0, order_stuck },
 	{ "physical", true, 0, order_physical },
 	{ "novram", true, 0, order_novram },
 	{ "vram", true, 0, order_vram },
+	{ "remove", true, 0, order_remove },
+	{ "return", true, 0, order_return },
+	{ "unusable", true, 0, order_unusable },
+	{ "usable", true, 0, order_usable },
+	{ "cap", false, 1, order_cap },
 	{ "swap_us", false, 1, order_swap_us },
 	{ "lease", true, 1, order_lease },
 	{ "unlease", true, 0, order_unlease },

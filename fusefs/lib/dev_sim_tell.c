@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The slot and the dies of SPEC.md, sections 1 and 3. */
 #define BAR0_ADDR     0xF3000000ULL
@@ -21,6 +23,46 @@
 
 #define TIME_LEN 20 /* "2026-11-29 14:00:00" and its NUL */
 
+void sim_event_open(struct sim *s)
+{
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd))
+		return;
+	if (send(fd[1], "", 1, MSG_OOB) == 1 &&
+	    recv(fd[0], &(char){ 0 }, 1, MSG_OOB) == 1) {
+		s->poll_fd = fd[0];
+		s->event_fd = fd[1];
+		return;
+	}
+	close(fd[0]);
+	close(fd[1]);
+}
+
+void sim_event_close(struct sim *s)
+{
+	if (s->poll_fd < 0)
+		return;
+	close(s->poll_fd);
+	close(s->event_fd);
+}
+
+void sim_event_locked(struct sim *s)
+{
+	if (s->poll_fd < 0 || s->is_event_told)
+		return;
+	s->is_event_told = send(s->event_fd, "", 1, MSG_OOB) == 1;
+}
+
+void sim_event_rearm_locked(struct sim *s)
+{
+	char byte;
+
+	if (s->is_event_told)
+		recv(s->poll_fd, &byte, 1, MSG_OOB);
+	s->is_event_told = false;
+}
+
 void sim_error_locked(struct sim *s, struct sim_die *die, const char *format, ...)
 {
 	int saved_errno = errno; /* for %m */
@@ -30,7 +72,6 @@ void sim_error_locked(struct sim *s, struct sim_die *die, const char *format, ..
 	va_list args;
 	int len;
 
-	(void)s;
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	len = snprintf(die->last_error, sizeof(die->last_error),
@@ -40,6 +81,16 @@ void sim_error_locked(struct sim *s, struct sim_die *die, const char *format, ..
 	vsnprintf(die->last_error + len, sizeof(die->last_error) - (size_t)len,
 		  format, args);
 	va_end(args);
+	sim_event_locked(s);
+}
+
+void sim_alive_locked(struct sim *s, struct sim_die *die, bool is_alive)
+{
+	if (die->is_alive == is_alive)
+		return;
+	die->is_alive = is_alive;
+	die->generation += is_alive;
+	sim_event_locked(s);
 }
 
 void sim_tell_bar1(const struct sim *s, struct bs_dev_bar1 *bar1)
@@ -51,11 +102,13 @@ void sim_tell_bar1(const struct sim *s, struct bs_dev_bar1 *bar1)
 
 int sim_state_locked(struct sim *s, const struct sim_die *die)
 {
-	if (die->dead)
+	if (die->is_unusable)
+		return BS_STATE_UNUSABLE;
+	if (!die->is_alive)
 		return BS_STATE_DEAD;
 	if (s->active != die->id)
 		return BS_STATE_IDLE;
-	return die->no_vram ? BS_STATE_NO_VRAM : BS_STATE_ACTIVE;
+	return die->has_vram ? BS_STATE_ACTIVE : BS_STATE_NO_VRAM;
 }
 
 void sim_tell_info(struct sim *s, const struct sim_die *die, struct bs_info *info)
@@ -78,8 +131,8 @@ void sim_tell_info(struct sim *s, const struct sim_die *die, struct bs_info *inf
 	sim_take(s);
 	info->state = sim_state_locked(s, die);
 	info->bar1_mode = die->bar1_mode;
-	info->alive = !die->dead;
-	if (s->active == die->id && s->lease_pid) {
+	info->alive = die->is_alive;
+	if (s->lease_pid && s->lease_die == die->id) {
 		info->leased = 1;
 		info->leased_here = s->leased_here;
 		info->holder_pid = s->lease_pid;

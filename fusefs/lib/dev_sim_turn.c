@@ -12,31 +12,38 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/dev_sim_tell.h"
+
+#define HOUR_NS (3600 * NSEC_PER_SEC)
+
 /*
  * Sleep until something changed after @seen was read. A futex and not a
  * condition variable, since that one hides signals; with a timeout, since
  * without one a handler installed with SA_RESTART would not be noticed.
  */
-static int wait_change(struct sim *s, uint32_t seen)
+static int wait_change(struct sim *s, uint32_t seen, uint64_t most_ns)
 {
-	const struct timespec hour = { .tv_sec = 3600 };
+	const struct timespec most = {
+		.tv_sec = (time_t)(most_ns / NSEC_PER_SEC),
+		.tv_nsec = (long)(most_ns % NSEC_PER_SEC),
+	};
 
-	if (syscall(SYS_futex, &s->change, FUTEX_WAIT_PRIVATE, seen, &hour,
+	if (syscall(SYS_futex, &s->change, FUTEX_WAIT_PRIVATE, seen, &most,
 		    NULL, 0) &&
 	    errno == EINTR)
 		return -EINTR;
 	return 0;
 }
 
-static int wait_change_locked(struct sim *s) REQUIRES(s->lock);
-static int wait_change_locked(struct sim *s)
+static int wait_change_locked(struct sim *s, uint64_t most_ns) REQUIRES(s->lock);
+static int wait_change_locked(struct sim *s, uint64_t most_ns)
 {
 	uint32_t seen = s->change;
 	int ret;
 
 	s->sleepers++;
 	sim_drop(s);
-	ret = wait_change(s, seen);
+	ret = wait_change(s, seen, most_ns);
 	sim_take(s);
 	s->sleepers--;
 	return ret;
@@ -54,7 +61,7 @@ static void wake_locked(struct sim *s)
 void sim_turn_take_locked(struct sim *s)
 {
 	while (s->turn)
-		wait_change_locked(s);
+		wait_change_locked(s, HOUR_NS);
 	s->turn = true;
 }
 
@@ -64,15 +71,17 @@ void sim_turn_drop_locked(struct sim *s)
 	wake_locked(s);
 }
 
-void sim_lease_start_locked(struct sim *s, int pid, bool here)
+void sim_lease_start_locked(struct sim *s, int pid)
 {
 	char path[32];
 	FILE *file = NULL;
 
-	s->lease_pid = pid;
-	s->leased_here = here;
+	s->leased_here = pid == SIM_HERE;
+	s->lease_pid = s->leased_here ? getpid() : pid;
+	s->lease_die = s->active;
 	memset(s->lease_comm, 0, sizeof(s->lease_comm));
-	if (here) {
+	sim_event_locked(s);
+	if (s->leased_here) {
 		prctl(PR_GET_NAME, s->lease_comm);
 		return;
 	}
@@ -87,37 +96,39 @@ void sim_lease_start_locked(struct sim *s, int pid, bool here)
 
 void sim_lease_end_locked(struct sim *s)
 {
+	if (s->lease_pid)
+		sim_event_locked(s);
 	s->lease_pid = 0;
 	s->leased_here = false;
 	wake_locked(s);
 }
 
-/* Is the slot kept from us by somebody else's lease? */
-static bool is_leased_away_locked(struct sim *s, struct sim_die *die,
-				  unsigned int flags) REQUIRES(s->lock);
-static bool is_leased_away_locked(struct sim *s, struct sim_die *die,
-				  unsigned int flags)
+void sim_lease_prune_locked(struct sim *s)
 {
-	if (!s->lease_pid || s->leased_here)
-		return false;
-	return s->active != die->id || (flags & (BS_LEASE | BS_FORCE_SBR));
+	if (s->lease_pid && s->lease_die != s->active)
+		sim_lease_end_locked(s);
 }
 
-int sim_turn_wait_locked(struct sim *s, struct sim_die *die, unsigned int flags)
+bool sim_is_leased_away_locked(struct sim *s, int pid)
 {
-	for (;;) {
-		bool leased = is_leased_away_locked(s, die, flags);
+	if (!s->lease_pid)
+		return false;
+	return pid == SIM_HERE ? !s->leased_here
+			       : s->leased_here || s->lease_pid != pid;
+}
+
+int sim_turn_wait_locked(struct sim *s, int pid, uint64_t end_ns)
+{
+	bool leased;
+
+	while ((leased = sim_is_leased_away_locked(s, pid)) || s->turn) {
+		uint64_t now = now_ns();
 		int ret;
 
-		if (!leased && !s->turn)
-			break;
-		if (leased && (flags & BS_NOWAIT))
-			return -EBUSY;
-		/* a reset of what somebody leases is refused, not put off */
-		if (leased && (flags & BS_FORCE_SBR) && s->active == die->id)
+		if (now >= end_ns)
 			return -EBUSY;
 		s->waiters += leased;
-		ret = wait_change_locked(s);
+		ret = wait_change_locked(s, MIN(end_ns - now, HOUR_NS));
 		s->waiters -= leased;
 		if (ret)
 			return ret;

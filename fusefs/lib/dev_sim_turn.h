@@ -5,15 +5,25 @@
 
 #include "lib/sim.h"
 
+#define SIM_HERE 0 /* as a pid: this context, the one open file there is */
+
 /**
  * sim_lease_start_locked() - lease the die that is in
- * @pid:  of the holder
- * @here: it is this context
+ * @pid: of the holder, or SIM_HERE
  */
-void sim_lease_start_locked(struct sim *s, int pid, bool here) REQUIRES(s->lock);
+void sim_lease_start_locked(struct sim *s, int pid) REQUIRES(s->lock);
 
 /** sim_lease_end_locked() - end whatever lease there is and wake who waits */
 void sim_lease_end_locked(struct sim *s) REQUIRES(s->lock);
+
+/** sim_lease_prune_locked() - end the lease of a die that is not in any more */
+void sim_lease_prune_locked(struct sim *s) REQUIRES(s->lock);
+
+/**
+ * sim_is_leased_away_locked() - does somebody else have the lease
+ * @pid: who asks, or SIM_HERE
+ */
+bool sim_is_leased_away_locked(struct sim *s, int pid) REQUIRES(s->lock);
 
 /**
  * sim_turn_take_locked() - wait for the turn
@@ -23,14 +33,13 @@ void sim_lease_end_locked(struct sim *s) REQUIRES(s->lock);
 void sim_turn_take_locked(struct sim *s) REQUIRES(s->lock);
 
 /**
- * sim_turn_wait_locked() - take the turn for an acquire of @die
- * @flags: BS_*, as of the acquire
+ * sim_turn_wait_locked() - take the turn once no lease of others is in the way
+ * @pid:    who asks, or SIM_HERE
+ * @end_ns: when to give up, of now_ns(); 0: at once; UINT64_MAX: never
  *
- * Waits for the turn, and for a lease of somebody else to end.
- *
- * Return: 0; -EBUSY leased by another and BS_NOWAIT or BS_FORCE_SBR; -EINTR.
+ * Return: 0; -EBUSY given up; -EINTR a signal.
  */
-int sim_turn_wait_locked(struct sim *s, struct sim_die *die, unsigned int flags)
+int sim_turn_wait_locked(struct sim *s, int pid, uint64_t end_ns)
 	REQUIRES(s->lock);
 
 /** sim_turn_drop_locked() - give the turn back and wake who waits */

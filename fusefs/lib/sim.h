@@ -45,19 +45,40 @@ struct sim_die {
 
 	bool is_shown; /* its file is at addr; of the holder of the turn */
 
-	/* written under the lock, read by bs_check() without it */
-	atomic_bool dead;
-	_Atomic uint64_t generation;
+	/*
+	 * What a look at the hardware would find. Written under the lock, read
+	 * by bs_check() without it.
+	 */
+	atomic_bool is_dead; /* reads all-ones */
+	atomic_bool is_gone; /* removed from the bus */
+	atomic_bool is_bar1_virtual; /* BAR0 + 0x1704 bit 31 */
+	atomic_bool is_bar1_stuck; /* and whoever clears it is not heeded */
+	bool is_cold; /* its memory is not initialised; under the lock */
 
+	/*
+	 * What is on record since the last look. Written under the lock; those
+	 * that bs_check() needs are read without it.
+	 */
+	_Atomic uint64_t generation;
+	atomic_bool is_alive;
+	atomic_bool has_driver;
+	atomic_int bar1_mode;
 	/* under the lock */
-	bool no_vram;
-	bool is_virtual; /* what bar1_mode becomes at the next acquire */
-	int bar1_mode;
+	bool is_unusable;
+	bool has_vram; /* as told */
+	bool is_mappable; /* as BAR1 was found when it came in */
 	char driver[32];
 	uint64_t fail_in; /* programming acquires until one fails; 0: none */
 	const struct sim_errno *fail;
 	uint64_t resets, acquires, swaps_in, swaps_out, last_swap_ns;
 	char last_error[256];
+};
+
+/* Who may do what: of the process, or as ordered. */
+enum sim_cap {
+	SIM_CAP_OWN,
+	SIM_CAP_NO,
+	SIM_CAP_YES,
 };
 
 struct sim {
@@ -68,6 +89,8 @@ struct sim {
 	struct bs_region region;
 	int dir_fd; /* locked folder, -1 for unlinked files */
 	int empty_fd; /* shown by every die that is not in */
+	int poll_fd; /* POLLPRI once something was told; -1: cannot be had */
+	int event_fd; /* its other end */
 	struct sim_sock *sock; /* NULL without ctl= */
 
 	struct sim_lock lock;
@@ -78,11 +101,15 @@ struct sim {
 
 	/* written by the holder of the turn under the lock, read anywhere */
 	atomic_int active; /* -1: vacant */
+	atomic_int cap; /* enum sim_cap */
 
 	/* under the lock */
+	bool is_event_told; /* poll_fd has POLLPRI */
+	bool sees_driver_mem; /* may touch a die with a driver; set once */
 	uint32_t swap_us;
 	uint32_t waiters; /* acquires waiting for a lease to end */
-	int lease_pid; /* who leases the die that is in; 0: nobody */
+	int lease_pid; /* who has the lease; 0: nobody */
+	int lease_die; /* of which die; it outlives a swap out and in again */
 	bool leased_here;
 	char lease_comm[16];
 

@@ -27,8 +27,9 @@ t "$(die 0)/vram/x" r:ENOTDIR close:EBADF
 t "$M/die99" r:ENOENT close:EBADF
 [ "$K80FS_BACKEND" = sim ] || exit 0
 sim dead 2
+ctl_errno 2 EIO acquire
 t "$(die 2)/vram" r:ENXIO close:EBADF
 sim driver 3 nvidia
 t "$(die 3)/vram" r pread,0,1:EBUSY
-sim virtual 4
+sim stuck 4
 t "$(die 4)/vram" r pread,0,1:EBUSY

@@ -45,5 +45,6 @@ t "$(die 1)/vram" rw verify,0,1M,2 pwrite,0,10,1
 t "$(die 2)/vram" rw pwrite,0,10,1 fsync
 # and it may come back
 sim revive 0
+ctl 0 acquire
 wait_status 0 alive 1
 t "$v" rw pwrite,0,4096,3 same,0,4096,3

@@ -7,9 +7,26 @@ VRAM=1G mount_sim
 v=$(die 0)/vram
 
 exec 5<>"$v" 6<>"$(die 1)/vram"
-t fd:5 - pwrite,0,1M,1
-sim dead 0
-t fd:5 - fsync:EIO
+# pinned: a die that rests has been synced, and fsync does not touch it again;
+# by one process: a child's copy of the file, when closed, syncs too
+ctl 0 pin
+said=$(python3 - "$v" "$SOCK" <<'END'
+import errno, os, socket, sys
+f = os.open(sys.argv[1], os.O_RDWR)
+os.pwrite(f, b"x" * 65536, 0)
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sys.argv[2])
+    s.sendall(b"dead 0\n")
+    assert s.recv(100) == b"ok\n"
+try:
+    os.fsync(f)
+    print("fine")
+except OSError as e:
+    print(errno.errorcode[e.errno])
+END
+)
+expect_equal "$said" EIO "fsync after the die died"
+ctl 0 unpin
 t fd:5 - pwrite,0,4096,1:EIO pread,0,4096:EIO fallocate,punch,0,1M:EIO
 t fd:6 - "cfr,0,$(die 2)/vram,0,1M" pwrite,0,4096,1 fsync
 t fd:6 - pread,0,4096

@@ -41,7 +41,8 @@ if [ "$K80FS_BACKEND" = sim ]; then
 	wakes sim driver 0 none
 	ctl 0 acquire
 	wakes sim reset 0
-	wakes sim dead 0
+	sim dead 0
+	wakes ctl_errno 0 EIO acquire
 fi
 exec 5<&-
 

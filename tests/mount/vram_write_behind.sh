@@ -105,6 +105,7 @@ for how in "fail 1 1 EIO" "dead 1"; do
 	# a sync that waited for the acquire that failed says that first
 	[[ $said == "EIO "*" fine" ]] || fail "$how: fsync said $said"
 	sim revive 1
+	ctl 1 acquire
 done
 
 # another process at its acquire is waited for

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the API does before any device is asked; a simulator stands below. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,9 +174,138 @@ START_TEST(zero_outside_the_memory_returns_einval)
 }
 END_TEST
 
-START_TEST(poll_fd_of_a_simulator_is_none)
+static void order(const char *text)
 {
-	ck_assert_int_eq(bs_poll_fd(ctx), -1);
+	ck_assert_msg(bs_sim_order(ctx, text) == 0, "%s", text);
+}
+
+START_TEST(version_is_that_of_the_header)
+{
+	ck_assert_str_eq(bs_version(), BS_LIB_VERSION);
+}
+END_TEST
+
+START_TEST(release_of_a_second_handle_leaves_the_first_its_die)
+{
+	bs_gpu *first = bs_acquire(ctx, 0);
+	bs_gpu *second = bs_acquire(ctx, 0);
+
+	bs_release(ctx, second);
+	ck_assert_int_eq(bs_active_die(ctx), 0);
+	*(char *)first->vram = 'f';
+	bs_release(ctx, first);
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+}
+END_TEST
+
+START_TEST(release_of_a_handle_leaves_a_lease_without_one)
+{
+	struct bs_info info;
+
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_LEASE, NULL), 0);
+	bs_release(ctx, bs_acquire(ctx, 0));
+	ck_assert_int_eq(bs_die_info(ctx, 0, &info), 0);
+	ck_assert_int_eq(info.leased_here, 1);
+	ck_assert_int_eq(bs_unlease(ctx, 0), 0);
+	bs_release(ctx, bs_acquire(ctx, 0));
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+}
+END_TEST
+
+START_TEST(release_of_a_handle_ends_the_lease_it_came_with)
+{
+	bs_gpu *gpu;
+
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_LEASE, &gpu), 0);
+	bs_release(ctx, gpu);
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+}
+END_TEST
+
+START_TEST(acquire_that_fails_counts_no_handle)
+{
+	order("fail 0 1 EPERM");
+	ck_assert_ptr_null(bs_acquire(ctx, 0));
+	bs_release(ctx, bs_acquire(ctx, 0));
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+}
+END_TEST
+
+START_TEST(release_leaves_its_error_in_errno)
+{
+	bs_gpu *gpu = bs_acquire(ctx, 0);
+
+	errno = EXDEV;
+	order("driver 0 nvidia");
+	bs_release(ctx, gpu);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_int_eq(bs_active_die(ctx), 0);
+	order("driver 0 none");
+	gpu = bs_acquire(ctx, 0);
+	errno = EXDEV;
+	bs_release(ctx, gpu);
+	ck_assert_int_eq(errno, EXDEV);
+}
+END_TEST
+
+static void acquire_and_release_by_force(bs_context *sim)
+{
+	bs_gpu *gpu = bs_acquire(sim, 0);
+
+	ck_assert_ptr_nonnull(gpu);
+	errno = 0;
+	bs_release(sim, gpu);
+	ck_assert_int_eq(errno, 0);
+	ck_assert_int_eq(bs_active_die(sim), -1);
+}
+
+START_TEST(set_flags_makes_calls_without_flags_force)
+{
+	ck_assert_int_eq(bs_set_flags(NULL, BS_FORCE), -EINVAL);
+	ck_assert_int_eq(bs_set_flags(ctx, BS_LEASE), -EINVAL);
+	ck_assert_int_eq(bs_set_flags(ctx, BS_DRIVER_MEM), -EINVAL);
+	order("cap 1");
+	order("driver 0 nvidia");
+	ck_assert_ptr_null(bs_acquire(ctx, 0));
+	ck_assert_int_eq(bs_set_flags(ctx, BS_FORCE), 0);
+	acquire_and_release_by_force(ctx);
+	/* but not those that have flags */
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, 0, NULL), -EBUSY);
+	ck_assert_int_eq(bs_set_flags(ctx, 0), 0);
+	ck_assert_ptr_null(bs_acquire(ctx, 0));
+}
+END_TEST
+
+static const struct {
+	const char *value;
+	bool forces;
+} environments[] = {
+	{ "1", true }, { "", false }, { "0", false }, { "yes", false }
+};
+
+START_TEST(environment_makes_calls_without_flags_force)
+{
+	bs_context *sim;
+
+	setenv("BARSWAP_FORCE", environments[_i].value, 1);
+	sim = bs_init_device(OPTIONS);
+	unsetenv("BARSWAP_FORCE");
+	ck_assert_int_eq(bs_sim_order(sim, "cap 1"), 0);
+	ck_assert_int_eq(bs_sim_order(sim, "driver 0 nvidia"), 0);
+	if (environments[_i].forces)
+		acquire_and_release_by_force(sim);
+	else
+		ck_assert_ptr_null(bs_acquire(sim, 0));
+	bs_free(sim);
+}
+END_TEST
+
+START_TEST(release_flags_knows_force_alone)
+{
+	ck_assert_int_eq(bs_release_flags(NULL, 0, 0), -EINVAL);
+	ck_assert_int_eq(bs_release_flags(ctx, DIES, 0), -ENODEV);
+	ck_assert_int_eq(bs_release_flags(ctx, 0, BS_NOWAIT), -EINVAL);
+	ck_assert_int_eq(bs_release_flags(ctx, 0, BS_FORCE), 0);
 }
 END_TEST
 
@@ -199,7 +329,17 @@ Suite *barswap_suite(void)
 	tcase_add_test(calls, release_of_a_handle_without_context_frees_it);
 	tcase_add_loop_test(calls, zero_outside_the_memory_returns_einval, 0,
 			    ARRAY_SIZE(ranges));
-	tcase_add_test(calls, poll_fd_of_a_simulator_is_none);
+	tcase_add_test(calls, version_is_that_of_the_header);
+	tcase_add_test(calls,
+		       release_of_a_second_handle_leaves_the_first_its_die);
+	tcase_add_test(calls, release_of_a_handle_leaves_a_lease_without_one);
+	tcase_add_test(calls, release_of_a_handle_ends_the_lease_it_came_with);
+	tcase_add_test(calls, acquire_that_fails_counts_no_handle);
+	tcase_add_test(calls, release_leaves_its_error_in_errno);
+	tcase_add_test(calls, set_flags_makes_calls_without_flags_force);
+	tcase_add_loop_test(calls, environment_makes_calls_without_flags_force,
+			    0, ARRAY_SIZE(environments));
+	tcase_add_test(calls, release_flags_knows_force_alone);
 	suite_add_tcase(suite, calls);
 	return suite;
 }

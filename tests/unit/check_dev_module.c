@@ -265,6 +265,18 @@ START_TEST(release_and_unlease_pass_the_die)
 }
 END_TEST
 
+START_TEST(release_by_force_says_so_to_the_module)
+{
+	static const struct bs_release_req in = { .die_id = 5,
+						  .flags = BS_RELEASE_FORCE };
+	static const struct mock_ioctl_call call = { .request = BAR_SWAP_RELEASE,
+						     .in = &in };
+
+	expect(&call);
+	ck_assert_int_eq(bs_release_flags(ctx, 5, BS_FORCE), 0);
+}
+END_TEST
+
 START_TEST(check_gives_what_the_module_found)
 {
 	static const struct bs_check in = { .die_id = 2 };
@@ -416,6 +428,7 @@ Suite *dev_module_suite(void)
 			    ARRAY_SIZE(errors));
 	tcase_add_test(opened, lease_is_ended_by_free);
 	tcase_add_test(opened, release_and_unlease_pass_the_die);
+	tcase_add_test(opened, release_by_force_says_so_to_the_module);
 	tcase_add_test(opened, check_gives_what_the_module_found);
 	tcase_add_test(opened, info_gives_every_field);
 	tcase_add_test(opened, vram_is_mapped_once_at_the_offset_of_the_die);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The simulated slot: counters, leases, the time a swap takes. */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -195,6 +196,15 @@ START_TEST(lease_of_our_own_ends_when_the_die_leaves)
 }
 END_TEST
 
+/* Its die is out for the time of the reset, and nobody comes in between. */
+START_TEST(lease_of_our_own_outlives_our_own_reset)
+{
+	ck_assert_int_eq(acquire(0, BS_LEASE), 0);
+	ck_assert_int_eq(acquire(0, BS_FORCE_SBR), 0);
+	ck_assert_int_eq(info_of(0).leased_here, 1);
+}
+END_TEST
+
 START_TEST(foreign_lease_refuses_what_would_disturb_it)
 {
 	struct bs_info info;
@@ -213,8 +223,8 @@ START_TEST(foreign_lease_refuses_what_would_disturb_it)
 	ck_assert_int_eq(bs_release_die(ctx, 0), -EBUSY);
 	ck_assert_int_eq(bs_unlease(ctx, 0), 0);
 	ck_assert_int_eq(info_of(0).holder_pid, FOREIGN);
-	/* what is in may be used, and what is out stays out */
-	ck_assert_int_eq(acquire(0, 0), 0);
+	/* also the die that is in is the holder's alone */
+	ck_assert_int_eq(acquire(0, BS_NOWAIT), -EBUSY);
 	ck_assert_int_eq(bs_release_die(ctx, 1), 0);
 	order("unlease 0");
 	ck_assert_int_eq(bs_active_die(ctx), 0);
@@ -238,6 +248,20 @@ START_TEST(acquire_waits_for_a_foreign_lease)
 	ck_assert_uint_eq(info_of(5).waiters, 0);
 	ck_assert_uint_eq(info_of(1).swaps_in, 1);
 	ck_assert_uint_eq(info_of(2).swaps_in, 1);
+}
+END_TEST
+
+/* As to the module: no waiting for a swap of somebody else either. */
+START_TEST(acquire_nowait_beside_a_swap_returns_ebusy)
+{
+	struct acquirer a = { .die = 1 };
+
+	ck_assert_int_eq(acquire(0, 0), 0);
+	order("swap_us 300000");
+	start(&a);
+	support_wait_until(bs_active_die(ctx) == -1);
+	ck_assert_int_eq(acquire(2, BS_NOWAIT), -EBUSY);
+	ck_assert_int_eq(finish(&a), 0);
 }
 END_TEST
 
@@ -367,6 +391,40 @@ START_TEST(questions_beside_swaps_are_consistent)
 }
 END_TEST
 
+static bool has_event(void)
+{
+	struct pollfd pfd = { .fd = bs_poll_fd(ctx), .events = POLLPRI };
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLPRI;
+}
+
+static const char *const told[] = {
+	"driver 0 nvidia", "driver 1 nvidia", "reset 2",  "lease 0 1",
+	"remove 1",        "unusable 1",      "novram 0",
+};
+
+START_TEST(poll_tells_of_a_change_until_refresh)
+{
+	if (bs_poll_fd(ctx) < 0)
+		return; /* Linux before 5.15 */
+	ck_assert_int_eq(acquire(0, 0), 0);
+	ck_assert(has_event());
+	ck_assert_int_eq(bs_refresh(ctx), 0);
+	ck_assert(!has_event());
+	/* neither a question nor a call that changes nothing */
+	info_of(0);
+	bs_is_mapped(ctx, 0);
+	ck_assert_int_eq(acquire(0, 0), 0);
+	ck_assert(!has_event());
+	order(told[_i]);
+	order(told[_i]);
+	ck_assert(has_event());
+	ck_assert(has_event());
+	ck_assert_int_eq(bs_refresh(ctx), 0);
+	ck_assert(!has_event());
+}
+END_TEST
+
 Suite *dev_sim_suite(void)
 {
 	Suite *suite = suite_create("dev_sim");
@@ -379,13 +437,17 @@ Suite *dev_sim_suite(void)
 	tcase_add_test(slot, acquire_counts_swaps_and_first_reset);
 	tcase_add_test(slot, acquire_with_reset_raises_the_generation);
 	tcase_add_test(slot, check_tells_who_is_in);
+	tcase_add_loop_test(slot, poll_tells_of_a_change_until_refresh, 0,
+			    ARRAY_SIZE(told));
 	suite_add_tcase(suite, slot);
 
 	tcase_add_checked_fixture(lease, setup, teardown);
 	tcase_add_test(lease, lease_is_shown_until_unlease);
 	tcase_add_test(lease, lease_of_our_own_ends_when_the_die_leaves);
+	tcase_add_test(lease, lease_of_our_own_outlives_our_own_reset);
 	tcase_add_test(lease, foreign_lease_refuses_what_would_disturb_it);
 	tcase_add_test(lease, acquire_waits_for_a_foreign_lease);
+	tcase_add_test(lease, acquire_nowait_beside_a_swap_returns_ebusy);
 	tcase_add_loop_test(lease, acquire_that_waits_ends_with_a_signal, 0, 2);
 	suite_add_tcase(suite, lease);
 

@@ -112,6 +112,15 @@ static const struct {
 	{ "lease 0 2147483648", -EINVAL },
 	{ "lease 4 1", -ENODEV },
 	{ "unlease 4", -ENODEV },
+	{ "remove 4", -ENODEV },
+	{ "return", -EINVAL },
+	{ "unusable 0 1", -EINVAL },
+	{ "cap", -EINVAL },
+	{ "cap 2", -EINVAL },
+	{ "cap yes", -EINVAL },
+	{ "cap 0", 0 },
+	{ "cap 1", 0 },
+	{ "cap own", 0 },
 	{ "a b c d e f g h i j k l m n o p", -EINVAL },
 	{ " \tdead\t 0 ", 0 },
 };
@@ -178,9 +187,11 @@ START_TEST(dead_die_faults_and_is_not_acquired)
 	vram[2][0] = 'd';
 	order("dead 2");
 	ck_assert(support_faults(vram[2]));
+	ck_assert_int_eq(info_of(2).alive, 1);
 	ck_assert_int_eq(bs_check(ctx, 2, &health), 0);
 	ck_assert_int_eq(health.in_slot, 1);
 	ck_assert_int_eq(health.alive, 0);
+	/* the check found it; nobody looked before */
 	ck_assert_int_eq(info_of(2).alive, 0);
 	ck_assert_int_eq(info_of(2).state, BS_STATE_DEAD);
 	ck_assert_int_eq(bs_zero(ctx, 2, 0, 1), -EIO);
@@ -194,10 +205,11 @@ START_TEST(dead_die_faults_and_is_not_acquired)
 	ck_assert_int_eq(bs_active_die(ctx), -1);
 
 	order("revive 2");
-	ck_assert_int_eq(info_of(2).alive, 1);
 	ck_assert_int_eq(acquire(2), 0);
+	ck_assert_int_eq(info_of(2).alive, 1);
 	ck_assert_int_eq(vram[2][0], 'd');
-	ck_assert_uint_eq(info_of(2).generation, 0);
+	/* it may have lost power meanwhile */
+	ck_assert_uint_eq(info_of(2).generation, 1);
 }
 END_TEST
 
@@ -293,6 +305,7 @@ END_TEST
 
 START_TEST(driver_keeps_a_die_where_it_is)
 {
+	order("cap 1");
 	order("driver 1 nvidia");
 	ck_assert_str_eq(info_of(1).driver, "nvidia");
 	ck_assert_int_eq(acquire(0), 0);
@@ -307,23 +320,133 @@ START_TEST(driver_keeps_a_die_where_it_is)
 	ck_assert_int_eq(acquire(0), -EBUSY);
 	check_last_error(0, "die 0 0000:03:00.0: acquire: driver nvidia is "
 			    "bound to die 1");
+	ck_assert_int_eq(bs_release_die(ctx, 1), -EBUSY);
+	ck_assert_int_eq(bs_active_die(ctx), 1);
+	ck_assert_int_eq(bs_release_flags(ctx, 1, BS_FORCE), 0);
+	ck_assert_int_eq(bs_active_die(ctx), -1);
 	order("driver 1 none");
 	ck_assert_str_eq(info_of(1).driver, "");
-	ck_assert_int_eq(acquire(0), 0);
+	ck_assert_int_eq(acquire(1), 0);
 }
 END_TEST
 
-START_TEST(virtual_shows_at_the_next_acquire)
+static const unsigned int rawio_flags[] = { BS_FORCE, BS_FORCE_SBR,
+					    BS_DRIVER_MEM };
+
+START_TEST(force_needs_the_capability)
 {
+	order("driver 1 nvidia");
+	order("cap 0");
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, rawio_flags[_i], NULL), -EPERM);
+	order("cap 1");
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, rawio_flags[_i], NULL), 0);
+	ck_assert_int_eq(bs_acquire_flags(ctx, 1, BS_FORCE, NULL), 0);
+	order("cap 0");
+	ck_assert_int_eq(bs_release_flags(ctx, 1, BS_FORCE), -EPERM);
+	/* nothing to force */
+	ck_assert_int_eq(bs_release_flags(ctx, 0, BS_FORCE), 0);
+}
+END_TEST
+
+START_TEST(memory_of_a_driver_is_nobodys)
+{
+	struct bs_health health;
+
+	order("cap 1");
 	ck_assert_int_eq(acquire(0), 0);
+	vram[0][0] = 'm';
+	order("driver 0 nvidia");
+	ck_assert(support_faults(vram[0]));
+	ck_assert_int_eq(bs_zero(ctx, 0, 0, 1), -EBUSY);
+	ck_assert_int_eq(bs_check(ctx, 0, &health), 0);
+	ck_assert_int_eq(health.driver, 1);
+	/* the die is in: nothing is swapped, and nothing shown */
+	ck_assert_int_eq(acquire(0), 0);
+	ck_assert(support_faults(vram[0]));
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_FORCE, NULL), 0);
+	ck_assert(support_faults(vram[0]));
+	order("driver 0 none");
+	ck_assert(!support_faults(vram[0]));
+
+	order("driver 0 nvidia");
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_DRIVER_MEM, NULL), 0);
+	ck_assert(!support_faults(vram[0]));
+	ck_assert_int_eq(vram[0][0], 'm');
+}
+END_TEST
+
+START_TEST(virtual_lasts_until_an_acquire_without_a_driver)
+{
+	order("cap 1");
+	order("driver 0 nvidia");
 	order("virtual 0");
-	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_PHYSICAL);
-	ck_assert_int_eq(acquire(0), 0);
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_FORCE, NULL), 0);
 	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_VIRTUAL);
+	order("driver 0 none");
+	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_PHYSICAL);
+	ck_assert(!support_faults(vram[0]));
+}
+END_TEST
+
+START_TEST(stuck_bar1_is_noticed_by_a_check)
+{
+	struct bs_health health;
+
+	ck_assert_int_eq(acquire(0), 0);
+	order("stuck 0");
+	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_PHYSICAL);
+	ck_assert_int_eq(bs_check(ctx, 0, &health), 0);
+	ck_assert_int_eq(health.bar1_mode, BS_MODE_VIRTUAL);
+	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_VIRTUAL);
+	ck_assert(support_faults(vram[0]));
+	ck_assert_int_eq(acquire(0), 0);
+	ck_assert(support_faults(vram[0]));
 	order("physical 0");
-	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_VIRTUAL);
 	ck_assert_int_eq(acquire(0), 0);
 	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_PHYSICAL);
+	ck_assert(!support_faults(vram[0]));
+}
+END_TEST
+
+START_TEST(removed_die_is_enodev_until_it_returns)
+{
+	struct bs_health health;
+
+	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_LEASE, NULL), 0);
+	order("remove 0");
+	ck_assert(support_faults(vram[0]));
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+	ck_assert_int_eq(info_of(0).state, BS_STATE_DEAD);
+	ck_assert_int_eq(info_of(0).leased, 0);
+	check_last_error(0, "die 0 0000:03:00.0: removed");
+	ck_assert_int_eq(acquire(0), -ENODEV);
+	ck_assert_int_eq(bs_release_die(ctx, 0), -ENODEV);
+	ck_assert_int_eq(bs_unlease(ctx, 0), 0);
+	ck_assert_int_eq(bs_check(ctx, 0, &health), -ENODEV);
+	ck_assert_int_eq(bs_sim_order(ctx, "driver 0 nvidia"), -ENODEV);
+	ck_assert_int_eq(acquire(1), 0);
+	order("return 0");
+	ck_assert_int_eq(info_of(0).state, BS_STATE_IDLE);
+	ck_assert_uint_eq(info_of(0).generation, 1);
+	ck_assert_int_eq(acquire(0), 0);
+	ck_assert(!support_faults(vram[0]));
+}
+END_TEST
+
+START_TEST(stranger_on_a_card_makes_both_its_dies_unusable)
+{
+	ck_assert_int_eq(bs_acquire_flags(ctx, 1, BS_LEASE, NULL), 0);
+	order("unusable 0");
+	ck_assert_int_eq(bs_active_die(ctx), -1);
+	ck_assert(support_faults(vram[1]));
+	for (int die = 0; die < 2; die++) {
+		ck_assert_int_eq(info_of(die).state, BS_STATE_UNUSABLE);
+		ck_assert_int_eq(acquire(die), -EBUSY);
+		ck_assert_int_eq(bs_release_die(ctx, die), 0);
+	}
+	ck_assert_int_eq(acquire(2), 0);
+	order("usable 0");
+	ck_assert_int_eq(acquire(1), 0);
 }
 END_TEST
 
@@ -355,10 +478,24 @@ START_TEST(novram_die_comes_in_without_its_memory)
 }
 END_TEST
 
-START_TEST(lease_takes_the_slot_from_whoever_has_it)
+static void *lease_2(void *arg)
 {
+	*(int *)arg = bs_sim_order(ctx, "lease 2 77");
+	return NULL;
+}
+
+START_TEST(foreign_lease_waits_for_ours)
+{
+	pthread_t other;
+	int ret = -1;
+
 	ck_assert_int_eq(bs_acquire_flags(ctx, 0, BS_LEASE, NULL), 0);
-	order("lease 2 77");
+	pthread_create(&other, NULL, lease_2, &ret);
+	support_wait_until(info_of(1).waiters == 1);
+	ck_assert_int_eq(bs_active_die(ctx), 0);
+	ck_assert_int_eq(bs_unlease(ctx, 0), 0);
+	pthread_join(other, NULL);
+	ck_assert_int_eq(ret, 0);
 	ck_assert_int_eq(bs_active_die(ctx), 2);
 	ck_assert_int_eq(info_of(0).leased, 0);
 	ck_assert_int_eq(info_of(2).holder_pid, 77);
@@ -368,6 +505,17 @@ START_TEST(lease_takes_the_slot_from_whoever_has_it)
 	order("unlease 2");
 	ck_assert_int_eq(info_of(2).leased, 0);
 	ck_assert_int_eq(bs_active_die(ctx), 2);
+}
+END_TEST
+
+START_TEST(foreign_lease_is_refused_what_an_acquire_is)
+{
+	order("driver 0 nvidia");
+	ck_assert_int_eq(bs_sim_order(ctx, "lease 0 1"), -EBUSY);
+	order("remove 1");
+	ck_assert_int_eq(bs_sim_order(ctx, "lease 1 1"), -ENODEV);
+	order("dead 2");
+	ck_assert_int_eq(bs_sim_order(ctx, "lease 2 1"), -EIO);
 }
 END_TEST
 
@@ -395,9 +543,16 @@ Suite *dev_sim_ctl_suite(void)
 	tcase_add_test(faults,
 		       reset_loses_the_contents_and_raises_the_generation);
 	tcase_add_test(faults, driver_keeps_a_die_where_it_is);
-	tcase_add_test(faults, virtual_shows_at_the_next_acquire);
+	tcase_add_loop_test(faults, force_needs_the_capability, 0,
+			    ARRAY_SIZE(rawio_flags));
+	tcase_add_test(faults, memory_of_a_driver_is_nobodys);
+	tcase_add_test(faults, virtual_lasts_until_an_acquire_without_a_driver);
+	tcase_add_test(faults, stuck_bar1_is_noticed_by_a_check);
+	tcase_add_test(faults, removed_die_is_enodev_until_it_returns);
+	tcase_add_test(faults, stranger_on_a_card_makes_both_its_dies_unusable);
 	tcase_add_test(faults, novram_die_comes_in_without_its_memory);
-	tcase_add_test(faults, lease_takes_the_slot_from_whoever_has_it);
+	tcase_add_test(faults, foreign_lease_waits_for_ours);
+	tcase_add_test(faults, foreign_lease_is_refused_what_an_acquire_is);
 	suite_add_tcase(suite, faults);
 	return suite;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -109,6 +110,46 @@ START_TEST(every_copy_routine_can_be_jumped_out_of)
 					 -EIO);
 		}
 	}
+}
+END_TEST
+
+static sigjmp_buf foreign_jump;
+static const void *foreign_addr;
+
+static void on_foreign_info(int sig, siginfo_t *si, void *uc)
+{
+	(void)sig;
+	(void)uc;
+	foreign_addr = si->si_addr;
+	siglongjmp(foreign_jump, 1);
+}
+
+static void on_foreign(int sig)
+{
+	(void)sig;
+	foreign_addr = dev;
+	siglongjmp(foreign_jump, 1);
+}
+
+/* A program's own handler, there before ours, goes on working. */
+START_TEST(fault_of_others_goes_to_the_handler_that_was_there)
+{
+	struct sigaction theirs = { .sa_flags = _i ? SA_SIGINFO : 0 };
+
+	if (_i)
+		theirs.sa_sigaction = on_foreign_info;
+	else
+		theirs.sa_handler = on_foreign;
+	sigaction(SIGBUS, &theirs, NULL);
+	ck_assert_int_eq(guard_init(), 0);
+	/* twice: it must not take itself for theirs */
+	ck_assert_int_eq(guard_init(), 0);
+	cut(0);
+	foreign_addr = NULL;
+	if (!sigsetjmp(foreign_jump, 1))
+		support_peek(dev);
+	ck_assert_ptr_eq(foreign_addr, dev);
+	ck_assert_int_eq(guard_copy(plain_copy, buf, dev, LEN, dev), -EIO);
 }
 END_TEST
 
@@ -244,6 +285,8 @@ Suite *guard_suite(void)
 	tcase_add_loop_test(copy, write_to_pages_that_are_gone_returns_eio, 0,
 			    ARRAY_SIZE(cuts));
 	tcase_add_test(copy, every_copy_routine_can_be_jumped_out_of);
+	tcase_add_loop_test(
+		copy, fault_of_others_goes_to_the_handler_that_was_there, 0, 2);
 	tcase_add_test(copy, many_faults_in_a_row_are_each_an_eio);
 	tcase_add_test(copy, fault_in_one_thread_leaves_copies_of_others_alone);
 	tcase_add_loop_test(copy, fault_leaves_the_signal_mask_as_it_was, 0, 2);

@@ -39,6 +39,7 @@
 	X(readahead)   \
 	X(region)      \
 	X(repl)        \
+	X(rw)          \
 	X(sched)       \
 	X(sched_control) \
 	X(sched_flush) \
