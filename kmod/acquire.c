@@ -26,12 +26,20 @@
 /* Everything that must change nothing when it fails. Hardware is locked. */
 static int may_swap(struct bs_die *from, struct bs_die *to, u32 flags)
 {
+	bool is_dry = flags & BS_ACQUIRE_DRY_RUN;
+	char who[BS_STRANGER_LEN];
+
 	if (to->dev.is_gone)
 		return -ENODEV;
-	if (!to->is_unusable && bs_chain_has_stranger(to->slot, to->chain))
-		bs_info_unusable(to, to->chain->stranger);
 	if (to->is_unusable)
 		return -EBUSY;
+	if (bs_chain_find_stranger(to->slot, to->chain, NULL, who)) {
+		if (!is_dry)
+			bs_info_blocked(to, who);
+		return -EBUSY;
+	}
+	if (to->is_blocked && !is_dry)
+		bs_info_blocked(to, NULL);
 	if (flags & BS_ACQUIRE_FORCE_SBR && bs_slot_has_driver(to, to))
 		return -EBUSY;
 	if (flags & BS_ACQUIRE_FORCE)
@@ -99,7 +107,7 @@ out_unlock:
 static bool is_intact(struct bs_die *die, struct bs_change *change)
 {
 	struct bs_slot *slot = die->slot;
-	bool has_turned = false;
+	bool has_changed = false;
 	bool intact;
 
 	down_read(&slot->map_lock);
@@ -113,23 +121,29 @@ static bool is_intact(struct bs_die *die, struct bs_change *change)
 				     die->info.bdf);
 	}
 	if (intact)
-		has_turned = bs_regs_is_virtual(slot) != die->is_virtual;
+		has_changed = bs_regs_have_changed(die);
 	up_read(&slot->map_lock);
-	if (has_turned)
-		bs_slot_follow_mode(die);
+	if (has_changed)
+		bs_slot_look_again(die);
 	return intact;
 }
 
 /* Somebody has moved it, reset it, or it has died: it cannot stay. */
 static int evict(struct bs_die *die, const struct bs_change *change)
 {
-	if (change->reg && bs_die_answers(die) && bs_die_was_reset(die))
+	if (change->dev == &die->dev && bs_die_answers(die) &&
+	    bs_die_was_reset(die))
 		bs_info_lost(die);
-	if (change->reg)
+	if (change->dev && change->reg)
 		bs_die_error(
 			die,
 			"%s: changed while in the slot: register 0x%02x wanted 0x%08x got 0x%08x",
-			die->info.bdf, change->reg, change->wanted, change->got);
+			pci_name(change->dev->pdev), change->reg,
+			change->wanted, change->got);
+	else if (change->dev)
+		bs_die_error(die,
+			     "%s: changed while in the slot: a claim is gone",
+			     pci_name(change->dev->pdev));
 	bs_slot_lock_map(die->slot);
 	bs_slot_take_out_locked(die->slot);
 	bs_slot_unlock_map(die->slot);
@@ -155,7 +169,12 @@ static int reacquire(struct bs_die *die, u32 flags)
 		return ret;
 	if (die->dev.is_gone)
 		ret = -ENODEV;
-	else if (!is_intact(die, &change))
+	else if (is_intact(die, &change))
+		ret = 0;
+	/* A driver that has decode off for a moment keeps its BARs. */
+	else if (!(flags & BS_ACQUIRE_FORCE) && bs_slot_has_driver(die, die))
+		ret = -EBUSY;
+	else
 		ret = evict(die, &change);
 	bs_hw_unlock(die->slot, BIT(die->id));
 	return ret;
@@ -234,9 +253,10 @@ int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
 
 	start = ktime_get();
 	ret = acquire(die, flags, &swapped);
-	bs_lease_prune(slot);
+	/* The turn, and with it the lease, is another's; so is a second reset. */
 	if (ret == -EINPROGRESS)
-		return -ERESTARTNOHAND;
+		return -EINTR;
+	bs_lease_prune(slot);
 	if (!ret && !(flags & BS_ACQUIRE_DRY_RUN)) {
 		bs_info_acquired(die, swapped ? ktime_get() - start : 0);
 		if (flags & BS_ACQUIRE_LEASE)

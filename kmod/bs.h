@@ -92,8 +92,8 @@ struct bs_bridge {
  * struct bs_chain - everything below one root port
  * @node:     in slot->chains
  * @bridges:  top-down; bridges shared by two dies are here once
- * @stranger: why it must not be touched, or empty. slot->lock; written at
- *            load and when a stranger is found later
+ * @stranger: why it was never taken over, or empty. slot->lock; immutable
+ *            after load
  */
 struct bs_chain {
 	struct list_head node;
@@ -116,6 +116,8 @@ struct bs_chain {
  * @is_mappable: BAR1 shows its memory. map_lock
  * @is_virtual: BAR1 goes through the GPU's MMU. map_lock
  * @is_unusable: never to be touched. info_lock
+ * @is_blocked: not to be touched for now: a stranger came. info_lock
+ * @has_mark:  its PRAMIN window holds our mark (regs.c). info_lock
  * @has_vram:  BAR1 showed its memory when last asked. info_lock
  * @info:      what BAR_SWAP_DIE_INFO tells. info_lock
  */
@@ -136,6 +138,8 @@ struct bs_die {
 	bool is_mappable;
 	bool is_virtual;
 	bool is_unusable;
+	bool is_blocked;
+	bool has_mark;
 	bool has_vram;
 	struct bs_die_info info;
 };
@@ -191,8 +195,9 @@ struct bs_slot {
 	struct notifier_block reboot_nb;
 
 	struct mutex lock;
-	struct resource hold[2]; /* placeholders while vacant. lock */
-	u64 wc_size; /* bytes of BAR1 with a memtype reserved. lock */
+	/* rescan lock + map_lock once loaded */
+	struct resource hold[2]; /* placeholders while vacant */
+	u64 wc_size; /* bytes of BAR1 with a memtype reserved */
 	bool is_restored; /* everything was put back. lock */
 	bool pm_has_turn; /* from suspend to resume. lock */
 	struct workqueue_struct *wq; /* immutable */

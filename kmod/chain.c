@@ -52,12 +52,28 @@ static u64 bar_bus_addr(struct bs_die *die, int bar)
 	return region.start;
 }
 
+/* What the registers of a port of the active path hold. */
+static struct bs_window open_window(struct bs_slot *slot, struct bs_bridge *br)
+{
+	struct resource room[2] = {
+		DEFINE_RES_MEM(slot->nonpref.start,
+			       slot->nonpref.end - slot->nonpref.start + 1),
+		DEFINE_RES_MEM(slot->pref.start,
+			       slot->pref.end - slot->pref.start + 1),
+	};
+	struct pci_bus_region mem, pref;
+
+	pcibios_resource_to_bus(br->dev.pdev->bus, &mem, &room[0]);
+	pcibios_resource_to_bus(br->dev.pdev->bus, &pref, &room[1]);
+	return bs_window_encode((struct bs_range){ mem.start, mem.end },
+				(struct bs_range){ pref.start, pref.end });
+}
+
 /* Windows top-down, then BARs, then decode: nothing answers half-way. */
 static int program(const struct bs_cfg *c)
 {
 	struct bs_die *die = c->die;
-	struct bs_slot *slot = die->slot;
-	struct pci_bus_region mem, pref;
+	struct bs_window w;
 	unsigned int k;
 	int ret;
 	int i;
@@ -65,19 +81,8 @@ static int program(const struct bs_cfg *c)
 	ret = bs_die_decode_off(c);
 	for (k = 0; k < die->n_path && !ret; k++) {
 		struct bs_bridge *br = die->path[k];
-		struct resource room[2] = {
-			DEFINE_RES_MEM(slot->nonpref.start,
-				       slot->nonpref.end - slot->nonpref.start +
-					       1),
-			DEFINE_RES_MEM(slot->pref.start,
-				       slot->pref.end - slot->pref.start + 1),
-		};
-		struct bs_window w;
 
-		pcibios_resource_to_bus(br->dev.pdev->bus, &mem, &room[0]);
-		pcibios_resource_to_bus(br->dev.pdev->bus, &pref, &room[1]);
-		w = bs_window_encode((struct bs_range){ mem.start, mem.end },
-				     (struct bs_range){ pref.start, pref.end });
+		w = open_window(die->slot, br);
 		if (!c->is_dry)
 			br->is_open = true;
 		ret = bs_cfg_window(c, br, &w);
@@ -173,7 +178,9 @@ static int get_ready(struct bs_die *die)
 	why = bs_die_misfit(die);
 	if (!why)
 		return 0;
-	bs_info_unusable(die, why);
+	/* It may have died while it was sized: ask again next time. */
+	die->is_sized = false;
+	bs_info_blocked(die, why);
 	return -EIO;
 }
 
@@ -223,30 +230,82 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet)
 	return ret;
 }
 
-static bool reads_as(struct bs_die *die, int reg, u32 wanted, u32 mask,
+static bool reads_as(struct bs_dev *dev, int reg, u32 wanted, u32 mask,
 		     struct bs_change *change)
 {
-	u32 got = bs_cfg_read(&die->dev, reg);
+	u32 got = bs_cfg_read(dev, reg);
 
 	if (!((got ^ wanted) & mask))
 		return true;
-	*change = (struct bs_change){ .reg = reg, .wanted = wanted, .got = got };
+	*change = (struct bs_change){
+		.dev = dev, .reg = reg, .wanted = wanted, .got = got
+	};
 	return false;
+}
+
+/* The core takes claims back when it makes room for a device that arrives. */
+static bool is_claimed(struct bs_dev *dev, int i, struct bs_change *change)
+{
+	if (READ_ONCE(dev->pdev->resource[i].parent))
+		return true;
+	*change = (struct bs_change){ .dev = dev };
+	return false;
+}
+
+static bool port_is_intact(struct bs_slot *slot, struct bs_bridge *br,
+			   struct bs_change *change)
+{
+	struct bs_window w = open_window(slot, br);
+	struct bs_dev *dev = &br->dev;
+	u32 type = dev->cfg[PCI_PREF_MEMORY_BASE / 4] & BS_WINDOW_TYPE;
+
+	if (!reads_as(dev, PCI_COMMAND, PCI_COMMAND_MEMORY, PCI_COMMAND_MEMORY,
+		      change) ||
+	    !reads_as(dev, PCI_MEMORY_BASE, w.mem, BS_WINDOW_MASK, change) ||
+	    !reads_as(dev, PCI_PREF_MEMORY_BASE, w.pref, BS_WINDOW_MASK, change))
+		return false;
+	if (type == BS_WINDOW_64BIT &&
+	    (!reads_as(dev, PCI_PREF_BASE_UPPER32, w.base_hi, ~0u, change) ||
+	     !reads_as(dev, PCI_PREF_LIMIT_UPPER32, w.limit_hi, ~0u, change)))
+		return false;
+	return is_claimed(dev, PCI_BRIDGE_MEM_WINDOW, change) &&
+	       is_claimed(dev, PCI_BRIDGE_PREF_MEM_WINDOW, change);
+}
+
+static bool die_is_intact(struct bs_die *die, struct bs_change *change)
+{
+	u64 bar1 = bar_bus_addr(die, 1);
+	struct bs_dev *dev = &die->dev;
+	int i;
+
+	/* An all-ones COMMAND has the bit too; the BARs then tell. */
+	if (!reads_as(dev, PCI_COMMAND, PCI_COMMAND_MEMORY, PCI_COMMAND_MEMORY,
+		      change) ||
+	    !reads_as(dev, PCI_BASE_ADDRESS_0, bar_bus_addr(die, 0),
+		      BS_BAR_MASK, change) ||
+	    !reads_as(dev, PCI_BASE_ADDRESS_1, lower_32_bits(bar1), BS_BAR_MASK,
+		      change))
+		return false;
+	if (is_64bit(die, 1) && !reads_as(dev, PCI_BASE_ADDRESS_2,
+					  upper_32_bits(bar1), ~0u, change))
+		return false;
+	for (i = 0; i < BS_SLOT_BARS; i++) {
+		if (die->bar_size[bs_slot_bars[i]] &&
+		    !is_claimed(dev, bs_slot_bars[i], change))
+			return false;
+	}
+	return true;
 }
 
 bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change)
 {
-	u64 bar1 = bar_bus_addr(die, 1);
+	unsigned int k;
 
-	/* An all-ones COMMAND has the bit too; the BARs then tell. */
-	return reads_as(die, PCI_COMMAND, PCI_COMMAND_MEMORY,
-			PCI_COMMAND_MEMORY, change) &&
-	       reads_as(die, PCI_BASE_ADDRESS_0, bar_bus_addr(die, 0),
-			BS_BAR_MASK, change) &&
-	       reads_as(die, PCI_BASE_ADDRESS_1, lower_32_bits(bar1),
-			BS_BAR_MASK, change) &&
-	       (!is_64bit(die, 1) || reads_as(die, PCI_BASE_ADDRESS_2,
-					      upper_32_bits(bar1), ~0u, change));
+	for (k = 0; k < die->n_path; k++) {
+		if (!port_is_intact(die->slot, die->path[k], change))
+			return false;
+	}
+	return die_is_intact(die, change);
 }
 
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)

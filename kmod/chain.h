@@ -43,8 +43,9 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet);
  */
 int bs_chain_sweep(struct bs_die *die);
 
-/* A register that does not read as we left it; reg 0: none. */
+/* What is not as we left it: @dev NULL: nothing; @reg 0: a claim. */
 struct bs_change {
+	struct bs_dev *dev;
 	int reg;
 	u32 wanted;
 	u32 got;
@@ -52,9 +53,10 @@ struct bs_change {
 
 /**
  * bs_chain_is_intact() - is the die that is in still programmed as we left it
- * @change: set to the first register that is not
+ * @change: set to the first thing that is not
  *
- * COMMAND, BAR0 and both halves of BAR1: four config reads.
+ * COMMAND, BAR0 and both halves of BAR1; COMMAND and both windows of every
+ * port of its path; all their claims. Four config reads and five a port.
  */
 bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 

@@ -98,6 +98,7 @@ bool bs_owns_resource(struct bs_slot *slot, const struct resource *res)
 struct walk {
 	struct bs_slot *slot;
 	struct bs_chain *chain;
+	const struct pci_dev *leaving;
 	const char *what;
 	struct pci_dev *who;
 };
@@ -116,6 +117,8 @@ static int look_at(struct pci_dev *pdev, void *arg)
 	u16 ctl;
 	int i;
 
+	if (pdev == w->leaving)
+		return 0;
 	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
 		if (pdev->resource[i].flags & IORESOURCE_PCI_FIXED)
 			return stop(w, pdev, "has a fixed resource");
@@ -135,9 +138,10 @@ static int look_at(struct pci_dev *pdev, void *arg)
 	return 0;
 }
 
-bool bs_chain_has_stranger(struct bs_slot *slot, struct bs_chain *chain)
+bool bs_chain_find_stranger(struct bs_slot *slot, struct bs_chain *chain,
+			    const struct pci_dev *leaving, char *who)
 {
-	struct walk w = { .slot = slot, .chain = chain };
+	struct walk w = { .slot = slot, .chain = chain, .leaving = leaving };
 	struct bs_bridge *root;
 
 	root = list_first_entry(&chain->bridges, struct bs_bridge, node);
@@ -147,9 +151,9 @@ bool bs_chain_has_stranger(struct bs_slot *slot, struct bs_chain *chain)
 		pci_walk_bus(root->dev.pdev->subordinate, look_at, &w);
 	if (!w.what)
 		return false;
-	snprintf(chain->stranger, sizeof(chain->stranger),
-		 "%s [%04x:%04x] below %s %s", pci_name(w.who), w.who->vendor,
-		 w.who->device, pci_name(root->dev.pdev), w.what);
+	snprintf(who, BS_STRANGER_LEN, "%s [%04x:%04x] below %s %s",
+		 pci_name(w.who), w.who->vendor, w.who->device,
+		 pci_name(root->dev.pdev), w.what);
 	return true;
 }
 
@@ -356,7 +360,7 @@ int bs_discover(struct bs_slot *slot)
 		return -ENODEV;
 	}
 	list_for_each_entry(chain, &slot->chains, node) {
-		if (bs_chain_has_stranger(slot, chain))
+		if (bs_chain_find_stranger(slot, chain, NULL, chain->stranger))
 			bs_chain_refuse(slot, chain);
 	}
 	return 0;

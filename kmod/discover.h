@@ -18,8 +18,15 @@
 int bs_discover(struct bs_slot *slot);
 void bs_forget(struct bs_slot *slot); /* drops every reference */
 
-/* Is there anything below this chain that is not ours? Sets its stranger. */
-bool bs_chain_has_stranger(struct bs_slot *slot, struct bs_chain *chain);
+#define BS_STRANGER_LEN sizeof_field(struct bs_chain, stranger)
+
+/**
+ * bs_chain_find_stranger() - is there anything below a chain that is not ours
+ * @leaving: a device that is being removed and does not count, or NULL
+ * @who:     out: what it is and where; BS_STRANGER_LEN bytes
+ */
+bool bs_chain_find_stranger(struct bs_slot *slot, struct bs_chain *chain,
+			    const struct pci_dev *leaving, char *who);
 
 /* Is a die or window in use by something of the kernel? Sets its stranger. */
 bool bs_chain_is_in_use(struct bs_slot *slot, struct bs_chain *chain);

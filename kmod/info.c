@@ -20,6 +20,15 @@ void bs_info_event_locked(struct bs_slot *slot)
 	wake_up_poll(&slot->poll_wq, EPOLLPRI);
 }
 
+/* The memory's contents are gone; the mark that would tell so has served. */
+static void lose_memory_locked(struct bs_die *die)
+{
+	lockdep_assert_held(&die->slot->info_lock);
+	die->has_mark = false;
+	die->info.generation++;
+	bs_info_event_locked(die->slot);
+}
+
 /* Derive state from facts; an event if it changed. */
 static void refresh_locked(struct bs_die *die)
 {
@@ -27,7 +36,7 @@ static void refresh_locked(struct bs_die *die)
 	u32 state = BS_DIE_IDLE;
 
 	lockdep_assert_held(&slot->info_lock);
-	if (die->is_unusable)
+	if (die->is_unusable || die->is_blocked)
 		state = BS_DIE_UNUSABLE;
 	else if (!(die->info.flags & BS_DIE_F_ALIVE))
 		state = BS_DIE_DEAD;
@@ -105,7 +114,7 @@ bool bs_info_alive(struct bs_die *die, bool alive)
 		die->info.flags ^= BS_DIE_F_ALIVE;
 		/* It lost power or was reset while it did not answer. */
 		if (alive)
-			die->info.generation++;
+			lose_memory_locked(die);
 		bs_info_event_locked(die->slot);
 	}
 	refresh_locked(die);
@@ -131,6 +140,16 @@ void bs_info_unusable(struct bs_die *die, const char *why)
 	spin_unlock(&die->slot->info_lock);
 }
 
+void bs_info_blocked(struct bs_die *die, const char *why)
+{
+	if (why)
+		bs_die_error(die, "unusable: %s", why);
+	spin_lock(&die->slot->info_lock);
+	die->is_blocked = why;
+	refresh_locked(die);
+	spin_unlock(&die->slot->info_lock);
+}
+
 void bs_info_driver(struct bs_die *die, const char *name)
 {
 	spin_lock(&die->slot->info_lock);
@@ -142,8 +161,14 @@ void bs_info_driver(struct bs_die *die, const char *name)
 void bs_info_lost(struct bs_die *die)
 {
 	spin_lock(&die->slot->info_lock);
-	die->info.generation++;
-	bs_info_event_locked(die->slot);
+	lose_memory_locked(die);
+	spin_unlock(&die->slot->info_lock);
+}
+
+void bs_info_marked(struct bs_die *die, bool has_mark)
+{
+	spin_lock(&die->slot->info_lock);
+	die->has_mark = has_mark;
 	spin_unlock(&die->slot->info_lock);
 }
 
@@ -151,10 +176,9 @@ void bs_info_reset(struct bs_die *die, bool counts)
 {
 	spin_lock(&die->slot->info_lock);
 	die->info.resets++;
-	if (counts) {
-		die->info.generation++;
-		bs_info_event_locked(die->slot);
-	}
+	die->has_mark = false;
+	if (counts)
+		lose_memory_locked(die);
 	spin_unlock(&die->slot->info_lock);
 }
 

@@ -16,8 +16,11 @@ void bs_info_init(struct bs_die *die);
 bool bs_info_alive(struct bs_die *die, bool alive); /* true: it changed */
 void bs_info_sizes(struct bs_die *die); /* of the BARs, as sized */
 void bs_info_unusable(struct bs_die *die, const char *why);
+/* Unusable until a later call with NULL. */
+void bs_info_blocked(struct bs_die *die, const char *why);
 void bs_info_driver(struct bs_die *die, const char *name);
 void bs_info_lost(struct bs_die *die); /* its memory's contents */
+void bs_info_marked(struct bs_die *die, bool has_mark);
 void bs_info_reset(struct bs_die *die, bool counts);
 void bs_info_shown(struct bs_slot *slot, struct bs_die *die);
 void bs_info_probed(struct bs_die *die, enum bs_bar1_mode mode, bool has_vram);

@@ -142,7 +142,11 @@ static void refuse_used(void)
 			bs_notify_found_driver(slot->die[i]);
 	}
 	list_for_each_entry(chain, &slot->chains, node) {
-		if (chain->stranger[0] || !bs_chain_is_in_use(slot, chain))
+		if (chain->stranger[0])
+			continue;
+		/* Somebody may have come since discovery. */
+		if (!bs_chain_find_stranger(slot, chain, NULL, chain->stranger) &&
+		    !bs_chain_is_in_use(slot, chain))
 			continue;
 		bs_chain_refuse(slot, chain);
 		forget_drivers(chain);

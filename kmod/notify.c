@@ -4,7 +4,8 @@
  *
  * The bus notifier is called with the rescan lock (devices) or a device_lock
  * (drivers) held and takes map_lock for write and nothing above it: it marks,
- * zaps and turns decode off. The next holder of slot->lock does the rest.
+ * zaps and turns decode off. The next holder of slot->lock does the rest, but
+ * for an arrival: nothing of ours may be left when the allocator makes room.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,6 +17,7 @@
 
 #include "cfg.h"
 #include "die.h"
+#include "discover.h"
 #include "info.h"
 #include "regs.h"
 #include "restore.h"
@@ -90,6 +92,73 @@ static void lose_locked(struct bs_die *die)
 	bs_die_error(die, "%s: removed", die->info.bdf);
 }
 
+/* The managed chain that a device is below, or NULL. Rescan lock held. */
+static struct bs_chain *find_chain(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	struct pci_dev *root = pdev;
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	struct pci_dev *up;
+
+	while ((up = pci_upstream_bridge(root)))
+		root = up;
+	if (root == pdev)
+		return NULL;
+	list_for_each_entry(chain, &slot->chains, node) {
+		br = list_first_entry(&chain->bridges, struct bs_bridge, node);
+		if (br->dev.pdev == root && br->dev.is_kept && !br->dev.is_gone)
+			return chain;
+	}
+	return NULL;
+}
+
+static void block_chain(struct bs_slot *slot, struct bs_chain *chain,
+			const char *why)
+{
+	u32 i;
+
+	for (i = 0; i < slot->n_dies; i++) {
+		struct bs_die *die = slot->die[i];
+
+		if (die->chain == chain && (why || die->is_blocked))
+			bs_info_blocked(die, why);
+	}
+}
+
+/*
+ * Whoever arrives below a chain makes the core look for room there, which
+ * closes windows and takes claims back. The die that is in leaves before that.
+ */
+static struct bs_die *make_way_locked(struct bs_slot *slot,
+				      struct bs_chain *chain)
+{
+	char who[BS_STRANGER_LEN];
+	struct bs_die *die = slot->active;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	if (!bs_chain_find_stranger(slot, chain, NULL, who))
+		return NULL;
+	if (die && die->chain == chain) {
+		bs_slot_revoke_locked(slot);
+		bs_slot_take_out_locked(slot);
+		bs_info_shown(slot, NULL);
+	} else {
+		die = NULL;
+	}
+	block_chain(slot, chain, who);
+	return die;
+}
+
+/* A stranger that leaves, perhaps the last one. */
+static void stranger_left(struct bs_slot *slot, struct pci_dev *pdev)
+{
+	struct bs_chain *chain = find_chain(slot, pdev);
+	char who[BS_STRANGER_LEN];
+
+	if (chain && !bs_chain_find_stranger(slot, chain, pdev, who))
+		block_chain(slot, chain, NULL);
+}
+
 static void removed(struct bs_slot *slot, struct pci_dev *pdev)
 {
 	const struct bs_cfg c = { .is_quiet = true };
@@ -106,6 +175,8 @@ static void removed(struct bs_slot *slot, struct pci_dev *pdev)
 		bs_bridge_close(&c, br, &ret);
 	if (br)
 		br->dev.is_gone = true;
+	if (!die && !br)
+		stranger_left(slot, pdev);
 	up_write(&slot->map_lock);
 	if (die)
 		bs_lease_drop(slot, NULL, die);
@@ -117,6 +188,8 @@ static void removed(struct bs_slot *slot, struct pci_dev *pdev)
  */
 static void added(struct bs_slot *slot, struct pci_dev *pdev)
 {
+	struct bs_chain *chain = find_chain(slot, pdev);
+	struct bs_die *evicted = NULL;
 	struct bs_die *die;
 
 	down_write(&slot->map_lock);
@@ -137,7 +210,11 @@ static void added(struct bs_slot *slot, struct pci_dev *pdev)
 		bs_info_alive(die, true);
 		pci_info(pdev, "back as die %u\n", die->id);
 	}
+	if (chain && !slot->is_restored)
+		evicted = make_way_locked(slot, chain);
 	up_write(&slot->map_lock);
+	if (evicted)
+		bs_lease_drop(slot, NULL, evicted);
 }
 
 static void drop_module_locked(struct bs_die *die)
@@ -157,6 +234,7 @@ static void bind_locked(struct bs_die *die, const char *name)
 	if (die->has_driver)
 		return;
 	die->has_driver = true;
+	bs_info_marked(die, false);
 	die->holds_module = try_module_get(THIS_MODULE);
 	bs_info_driver(die, name);
 	/* Who may not map a die with a driver loses the pages here. */
@@ -166,6 +244,7 @@ static void bind_locked(struct bs_die *die, const char *name)
 
 static void unbind_locked(struct bs_die *die)
 {
+	const struct bs_cfg c = { .die = die };
 	struct bs_slot *slot = die->slot;
 
 	lockdep_assert_held_write(&slot->map_lock);
@@ -174,7 +253,11 @@ static void unbind_locked(struct bs_die *die)
 	die->has_driver = false;
 	drop_module_locked(die);
 	bs_info_driver(die, "");
-	if (slot->active != die || die->dev.is_gone)
+	if (die->dev.is_gone || !die->dev.is_kept)
+		return;
+	/* A GPU that goes on with DMA would heed page tables that users write. */
+	bs_cfg_command(&c, PCI_COMMAND_MASTER, 0);
+	if (slot->active != die)
 		return;
 	/* How the driver left BAR1 is not how it found it. */
 	bs_slot_revoke_locked(slot);
@@ -234,8 +317,9 @@ static int bus_event(struct notifier_block *nb, unsigned long event, void *data)
 	struct bs_slot *slot = container_of(nb, struct bs_slot, bus_nb);
 	struct pci_dev *pdev = to_pci_dev(data);
 
-	/* Not every device's drivers are worth a lock. */
-	if (!pci_is_bridge(pdev) && !pci_match_id(slot->ids, pdev))
+	/* Not every device is worth a lock. */
+	if (!pci_is_bridge(pdev) && !pci_match_id(slot->ids, pdev) &&
+	    !find_chain(slot, pdev))
 		return NOTIFY_DONE;
 	if (event == BUS_NOTIFY_ADD_DEVICE)
 		added(slot, pdev);

@@ -24,6 +24,33 @@ bool bs_regs_is_virtual(struct bs_slot *slot)
 }
 
 /*
+ * A bus reset that goes through sysfs leaves config space as it was: the core
+ * puts it back. This register it does not know. The mark is a window that
+ * nobody would choose, 2.8 GiB into VRAM.
+ */
+#define RESET_MARK 0x0000b5a9u
+
+static bool has_lost_mark(struct bs_die *die)
+{
+	return READ_ONCE(die->has_mark) &&
+	       ioread32(die->slot->regs + BS_REG_PRAMIN) != RESET_MARK;
+}
+
+static void leave_mark(struct bs_die *die)
+{
+	void __iomem *window = die->slot->regs + BS_REG_PRAMIN;
+
+	iowrite32(RESET_MARK, window);
+	bs_info_marked(die, ioread32(window) == RESET_MARK);
+}
+
+bool bs_regs_have_changed(struct bs_die *die)
+{
+	return bs_regs_is_virtual(die->slot) != die->is_virtual ||
+	       has_lost_mark(die);
+}
+
+/*
  * PRAMIN is a way to memory that does not use BAR1. If a word written through
  * the one is not what the other reads, the die's memory controller has not
  * been set up since power-on or reset. Word and window are put back.
@@ -84,11 +111,18 @@ int bs_regs_probe(struct bs_die *die)
 		bs_info_alive(die, false);
 		return -EIO;
 	}
+	if (has_lost_mark(die)) {
+		bs_die_error(die, "%s: was reset by others", die->info.bdf);
+		bs_info_lost(die);
+	}
 	die->is_virtual = bs_regs_is_virtual(slot);
 	/* A driver owns the window register, and a live GPU its memory. */
 	if (!die->is_virtual && !die->has_driver)
 		has_vram = check_vram(die);
 	die->is_mappable = has_vram;
+	/* A driver moves the window. */
+	if (!die->has_driver)
+		leave_mark(die);
 	bs_info_probed(die, die->is_virtual ? BS_BAR1_VIRTUAL : BS_BAR1_PHYSICAL,
 		       has_vram);
 	return 0;

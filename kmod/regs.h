@@ -20,6 +20,8 @@
  *
  * Reads the chip id and BAR1's mode and, without a driver, compares one word
  * of VRAM through PRAMIN and through BAR1. Sets is_mappable, is_virtual.
+ * Raises the generation if the mark left by the last call is gone, and leaves
+ * one if no driver is bound.
  *
  * Context: map_lock for write, die decoding.
  * Return: 0; -EIO it reads all-ones.
@@ -31,5 +33,15 @@ bool bs_regs_answer(struct bs_slot *slot);
 
 /* Does BAR1 of the die that is in, and answers, go through the GPU's MMU? */
 bool bs_regs_is_virtual(struct bs_slot *slot);
+
+/**
+ * bs_regs_have_changed() - is the die that is in another than on record
+ *
+ * BAR1's mode, and the mark that a reset clears: two register reads. What has
+ * changed is for bs_slot_look_again() to find out.
+ *
+ * Context: map_lock held, the die answers.
+ */
+bool bs_regs_have_changed(struct bs_die *die);
 
 #endif /* _BS_REGS_H */

@@ -172,7 +172,7 @@ int bs_slot_unlease(struct bs_client *client, u32 die_id)
 	return 0;
 }
 
-void bs_slot_follow_mode(struct bs_die *die)
+void bs_slot_look_again(struct bs_die *die)
 {
 	struct bs_slot *slot = die->slot;
 
@@ -188,7 +188,7 @@ void bs_slot_follow_mode(struct bs_die *die)
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check)
 {
 	struct bs_die *die = bs_slot_die(slot, check->die_id);
-	bool has_turned = false;
+	bool has_changed = false;
 
 	if (!die)
 		return -ENODEV;
@@ -206,14 +206,13 @@ int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check)
 		wmb();
 		check->in_slot = 1;
 		check->alive = bs_regs_answer(slot);
-		has_turned = check->alive &&
-			     bs_regs_is_virtual(slot) != die->is_virtual;
+		has_changed = check->alive && bs_regs_have_changed(die);
 	}
 	up_read(&slot->map_lock);
 	if (check->in_slot && !check->alive)
 		bs_info_alive(die, false);
-	if (has_turned)
-		bs_slot_follow_mode(die);
+	if (has_changed)
+		bs_slot_look_again(die);
 out:
 	check->driver = READ_ONCE(die->has_driver);
 	check->bar1_mode = READ_ONCE(die->info.bar1_mode);

@@ -15,13 +15,13 @@ int bs_slot_unlease(struct bs_client *client, u32 die_id);
 int bs_slot_check_die(struct bs_slot *slot, struct bs_check *check);
 
 /**
- * bs_slot_follow_mode() - BAR1 was seen in another mode than is on record
+ * bs_slot_look_again() - the registers of a die are not as on record
  *
  * Zaps every mapping of the die, if it is still in, and asks it again.
  *
  * Context: takes map_lock for write.
  */
-void bs_slot_follow_mode(struct bs_die *die);
+void bs_slot_look_again(struct bs_die *die);
 
 /*
  * map_lock for write, with every user mapping of the die that is in zapped and

@@ -196,7 +196,7 @@ struct bs_health {
 /**
  * bs_check() - does the die still answer; pushes posted writes to it
  *
- * Two register reads. Do it after a copy out of bs_gpu.vram: a die that fell
+ * A few register reads. Do it after a copy out of bs_gpu.vram: a die that fell
  * off the bus reads as all-ones, without an error. Does not wait for a swap.
  *
  * Return: 0; -ENODEV; -EINVAL.

@@ -124,7 +124,7 @@ enum bs_die_state {
 	BS_DIE_ACTIVE = 1,	/* in the slot, decoding */
 	BS_DIE_DEAD = 2,	/* does not answer, or removed */
 	BS_DIE_NO_VRAM = 3,	/* in the slot; BAR1 does not show its memory */
-	BS_DIE_UNUSABLE = 4,	/* its chain carries a stranger; never written */
+	BS_DIE_UNUSABLE = 4,	/* a stranger is in its chain, or it does not fit */
 };
 
 enum bs_bar1_mode {
@@ -209,7 +209,7 @@ struct bs_die_info {
  * @bar1_mode:  out: enum bs_bar1_mode, asked now if the die is in and answers
  * @reserved:   out: 0
  *
- * Two register reads, which also push posted writes before them to the die.
+ * A few register reads, which also push posted writes before them to the die.
  * Meant for after each copy, which was not allowed if @driver is 1 or
  * @bar1_mode virtual: some of it may have come from, or gone to, a die that
  * was not the caller's any more. Does not wait for a swap: in_slot is 0 then.

@@ -10,16 +10,20 @@ qemu_pid='' gk_pid=''
 # boot_topology DIR OPTION...: sets the array topo
 boot_topology()
 {
-	local dir=$1 hotplug=off card die=0 slot
+	local dir=$1 hotplug=off up=x3130-upstream card die=0 slot
 
 	shift
 	case " $* " in
 	*" pciehp "*)	hotplug=on ;;
 	esac
+	# the one switch of QEMU whose upstream port has a BAR of its own
+	case " $* " in
+	*" upbar "*)	up=cxl-upstream ;;
+	esac
 	topo=()
 	for card in 0 1 2; do
 		topo+=(-device "pcie-root-port,id=rp$card,bus=pcie.0,addr=$((card + 4)).0,chassis=$((card + 1)),slot=$((card + 1)),hotplug=$hotplug"
-			-device "x3130-upstream,id=up$card,bus=rp$card")
+			-device "$up,id=up$card,bus=rp$card")
 		for slot in 8 10; do
 			topo+=(-device "xio3130-downstream,id=dn$die,bus=up$card,addr=$slot.0,chassis=$((16 + die)),slot=$((16 + die)),hotplug=$hotplug"
 				-device "$(boot_vfio "die$die" "dn$die" 00.0 "$dir")")
@@ -60,6 +64,20 @@ boot_options()
 			extra+=(-device
 				"xio3130-downstream,id=dnx,bus=up0,addr=11.0,chassis=40,slot=40"
 				-device virtio-rng-pci,bus=dnx) ;;
+		hotslot)
+			# an empty hot-plug port beside the dies, and QEMU's
+			# monitor on the third serial port: see guest/rigmon.c
+			# shellcheck disable=SC2054,SC2154 # QEMU's commas; boot's
+			extra+=(-global
+				ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
+				-device
+				"xio3130-downstream,id=dnx,bus=up0,addr=11.0,chassis=40,slot=40"
+				-chardev
+				"socket,id=mon,path=$dir/mon.sock,server=on,wait=off"
+				-mon "chardev=mon,mode=readline"
+				-chardev "socket,id=guestmon,path=$dir/mon.sock"
+				-serial chardev:guestmon) ;;
+		upbar)	;;
 		*)	echo "boot.sh: unknown rig option $opt" >&2
 			return 1 ;;
 		esac

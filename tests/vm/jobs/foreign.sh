@@ -52,9 +52,12 @@ for die in 0 2; do
 done
 echo 1 >/sys/bus/pci/rescan
 check "the stranger is there" [ -e "$SYS/$port" ]
+check_is "its card's dies are unusable" "$(bs info 1 state)" unusable
+check_is "acquire is EBUSY" "$(bs acquire 0)" EBUSY
 check_is "a die of another card comes in" "$(bs acquire 4)" ok
 echo 1 >"$SYS/$port/remove"
-check_is "the stranger is gone and die 0 comes in" "$(bs acquire 0)" ok
+check_is "the stranger is gone: they are idle" "$(bs info 1 state)" idle
+check_is "and die 0 comes in" "$(bs acquire 0)" ok
 check_is "with nothing of the stranger in its windows" "$(cat /proc/iomem)" \
 	"${iomem[0]}"
 check "unloads" unload
