@@ -123,9 +123,10 @@ static bool is_intact(struct bs_die *die, struct bs_change *change)
 	if (intact)
 		has_changed = bs_regs_have_changed(die);
 	up_read(&slot->map_lock);
-	if (has_changed)
-		bs_slot_look_again(die);
-	return intact;
+	if (!has_changed)
+		return intact;
+	bs_slot_look_again(die);
+	return READ_ONCE(die->info.flags) & BS_DIE_F_ALIVE;
 }
 
 /* Somebody has moved it, reset it, or it has died: it cannot stay. */

@@ -64,6 +64,7 @@ struct bs_res {
  * @is_cfg_locked: bs_hw_lock() holds its config access. slot->lock
  * @is_dev_locked: bs_hw_lock() holds its device_lock. slot->lock
  * @has_cfg:   @cfg is worth writing back (the device answered)
+ * @lost:      BIT(i): resource i was claimed at load and could not be again
  * @had_d3cold: D3cold was allowed before we forbade it
  * @cfg:       config dwords as found
  * @res:       resources as found
@@ -76,6 +77,7 @@ struct bs_dev {
 	bool is_dev_locked;
 	bool has_cfg;
 	bool had_d3cold;
+	u32 lost;
 	u32 cfg[BS_CFG_DWORDS];
 	struct bs_res res[PCI_NUM_RESOURCES];
 };
@@ -88,16 +90,24 @@ struct bs_bridge {
 	bool is_open; /* its windows may forward. rescan lock + map_lock */
 };
 
+/* A window without the slot's two ranges is at most so many pieces. */
+#define BS_MAX_PIECES 3
+
 /**
  * struct bs_chain - everything below one root port
  * @node:     in slot->chains
  * @bridges:  top-down; bridges shared by two dies are here once
+ * @pieces:   placeholders over what the root port's windows were at load, but
+ *            for the slot: nobody else is given it. Rescan lock
+ * @n_pieces: how many
  * @stranger: why it was never taken over, or empty. slot->lock; immutable
  *            after load
  */
 struct bs_chain {
 	struct list_head node;
 	struct list_head bridges;
+	struct resource pieces[2 * BS_MAX_PIECES];
+	unsigned int n_pieces;
 	char stranger[128];
 };
 

@@ -251,22 +251,33 @@ int bs_cfg_size(const struct bs_cfg *c)
 	return 0;
 }
 
+/* What has no claim any more stays at 0. */
+static bool is_lost(const struct bs_dev *dev, int i)
+{
+	return dev->lost & BIT(i);
+}
+
 int bs_cfg_restore_die(const struct bs_cfg *c)
 {
-	const u32 *cfg = c->die->dev.cfg;
+	const struct bs_dev *dev = &c->die->dev;
+	const u32 *cfg = dev->cfg;
 	bool is_high = false;
 	int ret = 0;
-	int err;
+	int err = 0;
 	int i;
 
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
 		u32 val = cfg[BAR_REG(i) / 4];
 
-		err = settle_reg(c, BAR_REG(i), val, is_high ? ~0u : BS_BAR_MASK);
+		if (!is_lost(dev, is_high ? i - 1 : i))
+			err = settle_reg(c, BAR_REG(i), val,
+					 is_high ? ~0u : BS_BAR_MASK);
 		ret = ret ?: err;
 		is_high = !is_high && is_64bit_bar(val);
 	}
-	err = settle_reg(c, PCI_ROM_ADDRESS, cfg[PCI_ROM_ADDRESS / 4], ROM_MASK);
+	if (!is_lost(dev, PCI_ROM_RESOURCE))
+		err = settle_reg(c, PCI_ROM_ADDRESS, cfg[PCI_ROM_ADDRESS / 4],
+				 ROM_MASK);
 	ret = ret ?: err;
 	err = settle_reg(c, PCI_CACHE_LINE_SIZE, cfg[PCI_CACHE_LINE_SIZE / 4],
 			 TIMERS_MASK);
@@ -276,20 +287,12 @@ int bs_cfg_restore_die(const struct bs_cfg *c)
 	return ret ?: err;
 }
 
+/* Decode stays off if a BAR is not where it was. */
 int bs_cfg_restore_command(const struct bs_cfg *c)
 {
-	return write_command(c, c->die->dev.cfg[PCI_COMMAND / 4], COMMAND_MASK);
-}
+	u16 command = c->die->dev.cfg[PCI_COMMAND / 4];
 
-int bs_cfg_restore_bridge(const struct bs_cfg *c, struct bs_bridge *br)
-{
-	const u32 *cfg = br->dev.cfg;
-	struct bs_window w = {
-		.mem = cfg[PCI_MEMORY_BASE / 4],
-		.pref = cfg[PCI_PREF_MEMORY_BASE / 4] & ~BS_WINDOW_TYPE,
-		.base_hi = cfg[PCI_PREF_BASE_UPPER32 / 4],
-		.limit_hi = cfg[PCI_PREF_LIMIT_UPPER32 / 4],
-	};
-
-	return bs_cfg_window(c, br, &w);
+	if (c->die->dev.lost)
+		command &= ~(PCI_COMMAND_MEMORY | PCI_COMMAND_IO);
+	return write_command(c, command, COMMAND_MASK);
 }

@@ -60,7 +60,6 @@ int bs_cfg_size(const struct bs_cfg *c);
 /* Put back the config dwords of the snapshot; COMMAND only if asked. */
 int bs_cfg_restore_die(const struct bs_cfg *c);
 int bs_cfg_restore_command(const struct bs_cfg *c);
-int bs_cfg_restore_bridge(const struct bs_cfg *c, struct bs_bridge *br);
 
 /* A config read with all-ones for a device that is gone. */
 u32 bs_cfg_read(struct bs_dev *dev, int reg);

@@ -172,6 +172,7 @@ static int take_over(void)
 		bs_unblank_all(slot);
 		bs_unkeep_all(slot);
 	} else {
+		bs_hold_chains(slot);
 		bs_chain_quiesce_all(slot);
 	}
 	bs_hw_unlock(slot, all);

@@ -183,11 +183,16 @@ static void unblank(struct bs_dev *dev, int i)
 	if (res->child)
 		pci_err(dev->pdev, "lost region %s\n", res->child->name ?: "?");
 	res->child = NULL;
+	dev->lost &= ~BIT(i);
 	res->start = was->start;
 	res->end = was->end;
 	res->flags = was->flags;
-	if (was->was_claimed && pci_claim_resource(dev->pdev, i))
-		pci_err(dev->pdev, "cannot claim %pR again\n", res);
+	if (!was->was_claimed || !pci_claim_resource(dev->pdev, i))
+		return;
+	res->flags = was->flags;
+	pci_err(dev->pdev, "%pR is taken by others: left closed\n", res);
+	blank(res);
+	dev->lost |= BIT(i);
 }
 
 /* Bridges are listed top-down, so each window finds its parent claimed. */
@@ -225,6 +230,39 @@ static bool is_restorable(const struct bs_dev *dev)
 	return dev->is_kept && !dev->is_gone && dev->has_cfg;
 }
 
+/* A window that lies open over what somebody else may have by now. */
+static bool stays_closed(const struct bs_dev *dev, int window,
+			 struct bs_range was)
+{
+	if (dev->lost & BIT(window))
+		return true;
+	return !dev->res[window].was_claimed && was.start <= was.end;
+}
+
+static void restore_bridge(const struct bs_cfg *c, struct bs_bridge *br)
+{
+	const struct bs_window closed = BS_WINDOW_CLOSED;
+	const u32 *cfg = br->dev.cfg;
+	struct bs_window w = {
+		.mem = cfg[PCI_MEMORY_BASE / 4],
+		.pref = cfg[PCI_PREF_MEMORY_BASE / 4],
+		.base_hi = cfg[PCI_PREF_BASE_UPPER32 / 4],
+		.limit_hi = cfg[PCI_PREF_LIMIT_UPPER32 / 4],
+	};
+	struct bs_range mem, pref;
+
+	bs_window_decode(&w, &mem, &pref);
+	w.pref &= ~BS_WINDOW_TYPE;
+	if (stays_closed(&br->dev, PCI_BRIDGE_MEM_WINDOW, mem))
+		w.mem = closed.mem;
+	if (stays_closed(&br->dev, PCI_BRIDGE_PREF_MEM_WINDOW, pref)) {
+		w.pref = closed.pref;
+		w.base_hi = closed.base_hi;
+		w.limit_hi = closed.limit_hi;
+	}
+	bs_cfg_window(c, br, &w);
+}
+
 void bs_restore_all(struct bs_slot *slot)
 {
 	struct bs_chain *chain;
@@ -232,12 +270,17 @@ void bs_restore_all(struct bs_slot *slot)
 	u32 i;
 
 	for (i = 0; i < slot->n_dies; i++) {
-		struct bs_cfg c = { .die = slot->die[i] };
+		const struct bs_cfg c = { .die = slot->die[i] };
 
-		if (!is_restorable(&c.die->dev))
-			continue;
-		bs_die_decode_off(&c);
-		bs_cfg_restore_die(&c);
+		if (is_restorable(&c.die->dev))
+			bs_die_decode_off(&c);
+	}
+	bs_unblank_all(slot);
+	for (i = 0; i < slot->n_dies; i++) {
+		const struct bs_cfg c = { .die = slot->die[i] };
+
+		if (is_restorable(&c.die->dev))
+			bs_cfg_restore_die(&c);
 	}
 	list_for_each_entry(chain, &slot->chains, node) {
 		/* Any die of the chain may report for its bridges. */
@@ -249,12 +292,11 @@ void bs_restore_all(struct bs_slot *slot)
 		}
 		list_for_each_entry(br, &chain->bridges, node) {
 			if (is_restorable(&br->dev))
-				bs_cfg_restore_bridge(&c, br);
+				restore_bridge(&c, br);
 		}
 	}
-	bs_unblank_all(slot);
 	for (i = 0; i < slot->n_dies; i++) {
-		struct bs_cfg c = { .die = slot->die[i] };
+		const struct bs_cfg c = { .die = slot->die[i] };
 
 		if (is_restorable(&c.die->dev))
 			bs_cfg_restore_command(&c);

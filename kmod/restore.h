@@ -21,9 +21,12 @@ void bs_blank_die(struct bs_die *die);
 void bs_blank_bridge(struct bs_bridge *br);
 /* The same for all, bottom-up. */
 void bs_blank_all(struct bs_slot *slot);
-/* Structs as found and claimed again, top-down. */
+/* Structs as found and claimed again, top-down; what cannot be stays blank. */
 void bs_unblank_all(struct bs_slot *slot);
-/* Registers as found, decode off; then the structs; then COMMAND. */
+/*
+ * Decode off; the structs and their claims; the registers of what has a claim
+ * again or never had one; COMMAND last. The rest stays closed and at 0.
+ */
 void bs_restore_all(struct bs_slot *slot);
 
 #endif /* _BS_RESTORE_H */

@@ -55,6 +55,41 @@ static int check_ram(struct bs_range r)
 	return -EBUSY;
 }
 
+static int check_port(struct pci_dev *port, struct bs_range r)
+{
+	const struct resource *res;
+	int i;
+
+	for (i = 0; i < PCI_BRIDGE_RESOURCES; i++) {
+		res = &port->resource[i];
+		if (!(res->flags & IORESOURCE_MEM) ||
+		    res->flags & IORESOURCE_UNSET || res->start > r.end ||
+		    res->end < r.start)
+			continue;
+		pr_err("slot %#llx-%#llx conflicts with BAR%d %pR of port %s, which would answer there itself\n",
+		       r.start, r.end, i, res, pci_name(port));
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/*
+ * A port's own BAR moves with no window: its register stays as it is, and the
+ * port claims those addresses instead of passing them down.
+ */
+static int check_ports(struct bs_slot *slot, struct bs_range r)
+{
+	struct bs_chain *chain;
+	struct bs_bridge *br;
+	int ret = 0;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		list_for_each_entry(br, &chain->bridges, node)
+			ret = ret ?: check_port(br->dev.pdev, r);
+	}
+	return ret;
+}
+
 static int check_range(struct bs_slot *slot, struct bs_range r, bool is_pref)
 {
 	struct resource *window = find_window(slot->root_bus, r, is_pref);
@@ -71,7 +106,7 @@ static int check_range(struct bs_slot *slot, struct bs_range r, bool is_pref)
 		       r.end, res->name ?: "?", res);
 		return -EBUSY;
 	}
-	return 0;
+	return check_ports(slot, r);
 }
 
 static struct pci_bus *root_bus_of(struct bs_chain *chain)
@@ -114,25 +149,41 @@ int bs_slot_find_room(struct bs_slot *slot)
 	return 0;
 }
 
-static int hold_range(struct bs_slot *slot, struct resource *hold,
-		      struct bs_range r, bool is_pref)
+/* Not BUSY: it only keeps the allocator away. */
+static int hold(struct resource *window, struct resource *res, const char *name,
+		struct bs_range r)
 {
-	struct resource *window = find_window(slot->root_bus, r, is_pref);
-
-	if (hold->parent)
-		return 0;
-	/* Not BUSY: it only keeps the allocator away. */
-	*hold = (struct resource){
-		.name = "bar_swap",
+	*res = (struct resource){
+		.name = name,
 		.start = r.start,
 		.end = r.end,
 		.flags = IORESOURCE_MEM,
 	};
-	if (window && !request_resource(window, hold))
+	if (window && !request_resource(window, res))
 		return 0;
 	pr_err("cannot hold %#llx-%#llx: something else is there\n", r.start,
 	       r.end);
 	return -EBUSY;
+}
+
+/* A region that somebody asked for below a placeholder stays in the tree. */
+static void drop(struct resource *res)
+{
+	if (!res->parent)
+		return;
+	if (res->child)
+		remove_resource(res);
+	else
+		release_resource(res);
+	res->child = NULL;
+}
+
+static int hold_range(struct bs_slot *slot, struct resource *res,
+		      struct bs_range r, bool is_pref)
+{
+	if (res->parent)
+		return 0;
+	return hold(find_window(slot->root_bus, r, is_pref), res, "bar_swap", r);
 }
 
 int bs_hold_place(struct bs_slot *slot)
@@ -149,8 +200,77 @@ void bs_drop_place(struct bs_slot *slot)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(slot->hold); i++) {
-		if (slot->hold[i].parent)
-			release_resource(&slot->hold[i]);
+	for (i = 0; i < ARRAY_SIZE(slot->hold); i++)
+		drop(&slot->hold[i]);
+}
+
+static void hold_piece(struct bs_slot *slot, struct bs_chain *chain,
+		       struct bs_range r, bool is_pref)
+{
+	struct resource *res = &chain->pieces[chain->n_pieces];
+
+	/* Nothing lies between two ranges that touch. */
+	if (r.start > r.end)
+		return;
+	if (!hold(find_window(slot->root_bus, r, is_pref), res, "bar_swap (kept)",
+		  r))
+		chain->n_pieces++;
+}
+
+/* The parts of a range that lie outside both ranges of the slot. */
+static void hold_outside(struct bs_slot *slot, struct bs_chain *chain,
+			 struct bs_range r, bool is_pref)
+{
+	struct bs_range low = slot->nonpref;
+	struct bs_range high = slot->pref;
+
+	if (low.start > high.start)
+		swap(low, high);
+	if (r.start < low.start)
+		hold_piece(slot, chain,
+			   (struct bs_range){ r.start, min(r.end, low.start - 1) },
+			   is_pref);
+	if (r.end > low.end && r.start < high.start)
+		hold_piece(slot, chain,
+			   (struct bs_range){ max(r.start, low.end + 1),
+					      min(r.end, high.start - 1) },
+			   is_pref);
+	if (r.end > high.end)
+		hold_piece(slot, chain,
+			   (struct bs_range){ max(r.start, high.end + 1), r.end },
+			   is_pref);
+}
+
+void bs_hold_chains(struct bs_slot *slot)
+{
+	static const int windows[] = { PCI_BRIDGE_MEM_WINDOW,
+				       PCI_BRIDGE_PREF_MEM_WINDOW };
+	struct bs_chain *chain;
+	struct bs_dev *root;
+	int i;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		root = &list_first_entry(&chain->bridges, struct bs_bridge, node)
+				->dev;
+		chain->n_pieces = 0;
+		for (i = 0; root->is_kept && i < ARRAY_SIZE(windows); i++) {
+			const struct bs_res *was = &root->res[windows[i]];
+
+			if (was->was_claimed)
+				hold_outside(slot, chain,
+					     (struct bs_range){ was->start,
+								was->end },
+					     was->flags & IORESOURCE_PREFETCH);
+		}
+	}
+}
+
+void bs_drop_chains(struct bs_slot *slot)
+{
+	struct bs_chain *chain;
+
+	list_for_each_entry(chain, &slot->chains, node) {
+		while (chain->n_pieces)
+			drop(&chain->pieces[--chain->n_pieces]);
 	}
 }

@@ -16,8 +16,16 @@
  */
 int bs_slot_find_room(struct bs_slot *slot);
 
-/* The placeholders. Rescan lock held. */
+/* The placeholders of the slot. Rescan lock held. */
 int bs_hold_place(struct bs_slot *slot);
 void bs_drop_place(struct bs_slot *slot);
+
+/*
+ * Placeholders over the ranges that the root ports' windows had at load, the
+ * slot excepted: what is to be put back must not be given to anybody else.
+ * Rescan lock held.
+ */
+void bs_hold_chains(struct bs_slot *slot);
+void bs_drop_chains(struct bs_slot *slot);
 
 #endif /* _BS_ROOM_H */

@@ -233,6 +233,7 @@ void bs_slot_restore(struct bs_slot *slot)
 	if (slot->n_dies)
 		bs_chain_sweep(slot->die[0]);
 	bs_drop_place(slot);
+	bs_drop_chains(slot);
 	bs_restore_all(slot);
 	slot->is_restored = true;
 	bs_slot_unlock_map(slot);
