@@ -310,8 +310,8 @@ bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change)
 
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to)
 {
-	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
-				      DEFAULT_RATELIMIT_BURST);
+	/* Any user of the node may ask; a run is some 25 lines. */
+	static DEFINE_RATELIMIT_STATE(limit, 30 * HZ, 3);
 	struct bs_cfg c = { .is_dry = true };
 	int ret = 0;
 

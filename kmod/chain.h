@@ -60,7 +60,7 @@ struct bs_change {
  */
 bool bs_chain_is_intact(struct bs_die *die, struct bs_change *change);
 
-/* Log every config write of a swap, from the snapshot; ten times in 5 s. */
+/* Log every config write of a swap, from the snapshot; three times in 30 s. */
 void bs_chain_dry_run(struct bs_die *from, struct bs_die *to);
 
 #endif /* _BS_CHAIN_H */

@@ -106,12 +106,14 @@ static int do_version(void __user *arg)
 static int do_die_info(struct bs_client *client, void __user *arg)
 {
 	struct bs_die_info info;
+	struct bs_die *die;
 
 	if (copy_from_user(&info, arg, sizeof(info)))
 		return -EFAULT;
-	if (info.die_id >= client->slot->n_dies)
+	die = bs_slot_die(client->slot, info.die_id);
+	if (!die)
 		return -ENODEV;
-	bs_info_get(client, client->slot->die[info.die_id], &info);
+	bs_info_get(client, die, &info);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 

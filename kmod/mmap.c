@@ -10,6 +10,8 @@
 #include <linux/pagemap.h>
 #include <linux/pseudo_fs.h>
 
+#include "slot.h"
+
 #define DIE_PGSHIFT (BS_MMAP_DIE_SHIFT - PAGE_SHIFT)
 #define DIE_PGMASK  ((1UL << DIE_PGSHIFT) - 1)
 /* Where no huge PTE can be had, a fault brings as much as one would. */
@@ -136,12 +138,12 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 	/* A private writable mapping of page frames would be a kernel bug. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	if (vma_die(vma) >= slot->n_dies)
+	die = bs_slot_die(slot, vma_die(vma));
+	if (!die)
 		return -ENODEV;
 	if (off + vma_pages(vma) > pages)
 		return -EINVAL;
 
-	die = slot->die[vma_die(vma)];
 	down_read(&slot->map_lock);
 	if (slot->active == die && !die->is_mappable)
 		ret = -EIO;
@@ -150,7 +152,9 @@ int bs_mmap(struct file *file, struct vm_area_struct *vma)
 		return ret;
 
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	/* Device memory is never encrypted, whatever AMD's SME does with RAM. */
+	vma->vm_page_prot =
+		pgprot_decrypted(pgprot_writecombine(vma->vm_page_prot));
 	vma->vm_ops = &vm_ops;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 
 #include "chain.h"
 #include "hw.h"
@@ -29,7 +30,9 @@ void bs_slot_init(struct bs_slot *slot)
 
 struct bs_die *bs_slot_die(struct bs_slot *slot, u32 id)
 {
-	return id < slot->n_dies ? slot->die[id] : NULL;
+	if (id >= slot->n_dies)
+		return NULL;
+	return slot->die[array_index_nospec(id, slot->n_dies)];
 }
 
 u32 bs_slot_all(struct bs_slot *slot)

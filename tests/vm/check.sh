@@ -63,6 +63,7 @@ host()
 }
 
 host 'the checker finds what is wrong in bad traces' python3 "$vm/excl_test.py"
+host 'the module builds for a kernel with backports' "$vm/backport.sh"
 for k in "${kernels[@]}"; do
 	host "$k: no two files of the module need each other" \
 		"$top/tests/layers.py" --flat "$top/kmod" "$build/kmod-$(
