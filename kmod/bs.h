@@ -181,6 +181,26 @@ struct bs_reset {
 };
 
 /**
+ * struct bs_power - what suspend and reboot have done by a work item
+ * @sleep:    vacates the slot; the turn is held
+ * @reboot:   puts everything back
+ * @done:     @sleep is over
+ * @rebooted: @reboot is over
+ * @ret:      of @sleep. info_lock
+ * @is_waited_for: else @sleep gives the turn back. info_lock
+ * @has_turn: from suspend to resume. Of the PM notifier, which runs alone
+ */
+struct bs_power {
+	struct work_struct sleep;
+	struct work_struct reboot;
+	struct completion done;
+	struct completion rebooted;
+	int ret;
+	bool is_waited_for;
+	bool has_turn;
+};
+
+/**
  * struct bs_slot - the slot
  */
 struct bs_slot {
@@ -209,9 +229,9 @@ struct bs_slot {
 	struct resource hold[2]; /* placeholders while vacant */
 	u64 wc_size; /* bytes of BAR1 with a memtype reserved */
 	bool is_restored; /* everything was put back. lock */
-	bool pm_has_turn; /* from suspend to resume. lock */
 	struct workqueue_struct *wq; /* immutable */
 	struct bs_reset reset;
+	struct bs_power power;
 
 	struct rw_semaphore map_lock;
 	struct bs_die *active; /* map_lock; a hint under lock; NULL: vacant */

@@ -17,6 +17,7 @@
 #include "hw.h"
 #include "mmap.h"
 #include "notify.h"
+#include "power.h"
 #include "quiesce.h"
 #include "regs.h"
 #include "reset.h"
@@ -238,7 +239,7 @@ static int __init bar_swap_init(void)
 	ret = take_over();
 	if (ret)
 		goto out_regs;
-	ret = bs_notify_register_power(slot);
+	ret = bs_power_register(slot);
 	if (ret)
 		goto out_give_back;
 	ret = bs_chardev_register(slot);
@@ -249,7 +250,7 @@ static int __init bar_swap_init(void)
 	return 0;
 
 out_power:
-	bs_notify_unregister_power(slot);
+	bs_power_unregister(slot);
 out_give_back:
 	give_back();
 out_regs:
@@ -270,7 +271,7 @@ out_free:
 static void __exit bar_swap_exit(void)
 {
 	bs_chardev_unregister();
-	bs_notify_unregister_power(slot);
+	bs_power_unregister(slot);
 	/* A reset whose caller was interrupted may still be under way. */
 	bs_reset_exit(slot);
 	give_back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What others do to our devices: removal, return, drivers, suspend, reboot.
+ * What others do to our devices: arrival, removal, return, drivers.
  *
  * The bus notifier is called with the rescan lock (devices) or a device_lock
  * (drivers) held and takes map_lock for write and nothing above it: it marks,
@@ -12,8 +12,6 @@
 #include "notify.h"
 
 #include <linux/module.h>
-#include <linux/reboot.h>
-#include <linux/suspend.h>
 
 #include "cfg.h"
 #include "die.h"
@@ -339,110 +337,4 @@ int bs_notify_register_bus(struct bs_slot *slot)
 void bs_notify_unregister_bus(struct bs_slot *slot)
 {
 	bus_unregister_notifier(&pci_bus_type, &slot->bus_nb);
-}
-
-/* A driver's die is not to be moved under it, nor to sleep while it is out. */
-static bool has_driver(struct bs_slot *slot)
-{
-	u32 i;
-
-	lockdep_assert_held(&slot->lock);
-	for (i = 0; i < slot->n_dies; i++) {
-		if (READ_ONCE(slot->die[i]->has_driver))
-			return true;
-	}
-	return false;
-}
-
-/* The turn is kept from here to resume: nothing comes in meanwhile. */
-static int before_sleep(struct bs_slot *slot)
-{
-	int ret;
-
-	if (bs_lease_is_foreign(slot, NULL, NULL) ||
-	    mapping_mapped(slot->inode->i_mapping))
-		return -EBUSY;
-	ret = bs_turn_take(slot, NULL, true, true);
-	if (ret)
-		return ret;
-	mutex_lock(&slot->lock);
-	slot->pm_has_turn = true;
-	ret = has_driver(slot) ? -EBUSY : bs_slot_vacate(slot, 0);
-	mutex_unlock(&slot->lock);
-	return ret;
-}
-
-/* VRAM has lost power. Also called after a sleep that was refused. */
-static void after_sleep(struct bs_slot *slot, bool slept)
-{
-	bool had_turn;
-	u32 i;
-
-	mutex_lock(&slot->lock);
-	had_turn = slot->pm_has_turn;
-	slot->pm_has_turn = false;
-	mutex_unlock(&slot->lock);
-	if (!had_turn)
-		return;
-	for (i = 0; slept && i < slot->n_dies; i++)
-		bs_info_lost(slot->die[i]);
-	bs_turn_give(slot);
-}
-
-static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
-{
-	struct bs_slot *slot = container_of(nb, struct bs_slot, pm_nb);
-	int ret;
-
-	switch (event) {
-	case PM_SUSPEND_PREPARE:
-	case PM_HIBERNATION_PREPARE:
-		ret = before_sleep(slot);
-		if (ret) {
-			pr_err("no suspend: a die is leased, mapped or in use\n");
-			after_sleep(slot, false);
-		}
-		return notifier_from_errno(ret);
-	case PM_POST_SUSPEND:
-	case PM_POST_HIBERNATION:
-		after_sleep(slot, true);
-		break;
-	}
-	return NOTIFY_OK;
-}
-
-/*
- * A kernel that is started by kexec should find what we found. A bound driver
- * is shut down after this and needs its BARs: then all stays as it is.
- */
-static int reboot_event(struct notifier_block *nb, unsigned long event, void *data)
-{
-	struct bs_slot *slot = container_of(nb, struct bs_slot, reboot_nb);
-
-	mutex_lock(&slot->lock);
-	if (!has_driver(slot))
-		bs_slot_restore(slot);
-	mutex_unlock(&slot->lock);
-	return NOTIFY_OK;
-}
-
-int bs_notify_register_power(struct bs_slot *slot)
-{
-	int ret;
-
-	slot->pm_nb.notifier_call = pm_event;
-	slot->reboot_nb.notifier_call = reboot_event;
-	ret = register_pm_notifier(&slot->pm_nb);
-	if (ret)
-		return ret;
-	ret = register_reboot_notifier(&slot->reboot_nb);
-	if (ret)
-		unregister_pm_notifier(&slot->pm_nb);
-	return ret;
-}
-
-void bs_notify_unregister_power(struct bs_slot *slot)
-{
-	unregister_reboot_notifier(&slot->reboot_nb);
-	unregister_pm_notifier(&slot->pm_nb);
 }

@@ -9,8 +9,6 @@
 
 int bs_notify_register_bus(struct bs_slot *slot);
 void bs_notify_unregister_bus(struct bs_slot *slot);
-int bs_notify_register_power(struct bs_slot *slot);
-void bs_notify_unregister_power(struct bs_slot *slot);
 /* Note the driver a die has at load; its device_lock is held. */
 void bs_notify_found_driver(struct bs_die *die);
 void bs_notify_forget_driver(struct bs_die *die);
