@@ -170,13 +170,22 @@ void fs_end_await(struct fs *fs)
 	fs->end.until = now_ns() + FS_END_PATIENCE_NS;
 }
 
+/* Whether the kernel has no mount of ours any more. */
+static bool is_gone(struct fs *fs)
+{
+	struct pollfd fd = { .fd = fuse_session_fd(fs->se) };
+
+	return fs->end.is_let_go ||
+	       (poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR));
+}
+
 void fs_end_cut(struct fs *fs)
 {
 	int fds[2] = { -1, -1 };
 
 	/* libfuse takes a descriptor that gives POLLERR for a mount that is
 	 * gone; another one may be in its place by now */
-	if (fs->end.is_let_go) {
+	if (is_gone(fs)) {
 		if (pipe2(fds, O_CLOEXEC))
 			return;
 		close(fds[0]);
