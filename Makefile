@@ -84,7 +84,7 @@ MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
 STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
 STANDIN_OBJ := $(STANDIN_SRC:%.c=$(B)/%.o)
-TESTS := $(B)/check_all $(B)/test_barswap $(B)/cuda/libcuda.so.1
+TESTS := $(B)/check_all $(B)/test_barswap $(B)/law $(B)/cuda/libcuda.so.1
 
 .PHONY: all
 ## all          build the daemon and the library
@@ -144,6 +144,9 @@ $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
 $(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^
+
+$(B)/law: $(patsubst %.c,$(B)/%.o,$(wildcard tests/law/*.c)) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)

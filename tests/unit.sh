@@ -73,6 +73,7 @@ run_unit() {
 run_library() {
 	step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M \
 		build/test_barswap
+	step "one law for simulator and module" build/law tests/law/table
 	step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M build/vram_persist
 	step "compute_persist" persist
 	step "exported symbols" tests/check_symbols.sh

@@ -91,13 +91,15 @@ static int sim_info(struct bs_dev *dev, int id, struct bs_info *info)
 static int sim_map(struct bs_dev *dev, int id, void **addr, size_t *len)
 {
 	struct sim *s = to_sim(dev);
-	int state;
+	bool is_mapped;
 
 	sim_take(s);
-	state = sim_state_locked(s, &s->die[id]);
-	sim_drop(s);
 	/* as the module's mmap: BAR1 does not show its memory */
-	if (state == BS_STATE_NO_VRAM)
+	if (sim_state_locked(s, &s->die[id]) != BS_STATE_NO_VRAM)
+		s->die[id].is_mapped = true;
+	is_mapped = s->die[id].is_mapped;
+	sim_drop(s);
+	if (!is_mapped)
 		return -EIO;
 	*addr = s->die[id].addr;
 	*len = s->region.usemem_len;

@@ -43,6 +43,8 @@ struct sim_die {
 	char *stash; /* its page tables while it is out; NULL: not kept */
 	char bdf[16];
 
+	/* its mapping was given out: the address, once given, is good for ever */
+	bool is_mapped; /* under the lock */
 	bool is_shown; /* its file is at addr; of the holder of the turn */
 
 	/*

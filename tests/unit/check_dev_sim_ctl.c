@@ -452,6 +452,7 @@ END_TEST
 
 START_TEST(novram_die_comes_in_without_its_memory)
 {
+	bs_context *fresh = bs_init_device(OPTIONS);
 	struct bs_health health;
 	size_t len;
 	bs_gpu *gpu;
@@ -459,11 +460,10 @@ START_TEST(novram_die_comes_in_without_its_memory)
 
 	order("novram 0");
 	ck_assert_int_eq(info_of(0).state, BS_STATE_IDLE);
-	gpu = bs_acquire(ctx, 0);
-	ck_assert_ptr_nonnull(gpu);
-	ck_assert_ptr_null(gpu->vram);
+	ck_assert_int_eq(acquire(0), 0);
 	ck_assert_int_eq(info_of(0).state, BS_STATE_NO_VRAM);
-	ck_assert_int_eq(bs_vram(ctx, 0, &addr, &len), -EIO);
+	/* mapped while all was well */
+	ck_assert_int_eq(bs_vram(ctx, 0, &addr, &len), 0);
 	ck_assert(support_faults(vram[0]));
 	ck_assert_int_eq(bs_zero(ctx, 0, 0, 1), -EIO);
 	ck_assert_int_eq(bs_check(ctx, 0, &health), 0);
@@ -474,7 +474,15 @@ START_TEST(novram_die_comes_in_without_its_memory)
 	ck_assert(!support_faults(vram[0]));
 	order("novram 0");
 	ck_assert(support_faults(vram[0]));
-	bs_release(ctx, gpu);
+
+	/* never mapped before */
+	ck_assert_int_eq(bs_sim_order(fresh, "novram 0"), 0);
+	gpu = bs_acquire(fresh, 0);
+	ck_assert_ptr_nonnull(gpu);
+	ck_assert_ptr_null(gpu->vram);
+	ck_assert_int_eq(bs_vram(fresh, 0, &addr, &len), -EIO);
+	bs_release(fresh, gpu);
+	bs_free(fresh);
 }
 END_TEST
 
