@@ -64,6 +64,8 @@ typedef struct CUevent_st *CUevent;
 	X(cuMemFree_v2, (CUdeviceptr ptr))                                     \
 	X(cuMemAllocHost_v2, (void **ptr, size_t len))                         \
 	X(cuMemFreeHost, (void *ptr))                                          \
+	X(cuMemHostRegister_v2, (void *ptr, size_t len, unsigned int flags))   \
+	X(cuMemHostUnregister, (void *ptr))                                    \
 	X(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t len))     \
 	X(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t len))           \
 	X(cuMemcpyHtoDAsync_v2,                                                \

@@ -30,15 +30,17 @@
 #define STANDIN_MAX_DEVICES 32
 
 /* CUresult, those that cuda.h does not need */
-#define CUDA_ERROR_NOT_INITIALIZED 3
-#define CUDA_ERROR_INVALID_IMAGE   200
-#define CUDA_ERROR_INVALID_CONTEXT 201
-#define CUDA_ERROR_ECC             214
-#define CUDA_ERROR_INVALID_HANDLE  400
-#define CUDA_ERROR_ILLEGAL_ADDRESS 700
-#define CUDA_ERROR_LAUNCH_FAILED   719
-#define CUDA_ERROR_NOT_SUPPORTED   801
-#define CUDA_ERROR_UNKNOWN         999
+#define CUDA_ERROR_NOT_INITIALIZED                3
+#define CUDA_ERROR_INVALID_IMAGE                  200
+#define CUDA_ERROR_INVALID_CONTEXT                201
+#define CUDA_ERROR_ECC                            214
+#define CUDA_ERROR_INVALID_HANDLE                 400
+#define CUDA_ERROR_ILLEGAL_ADDRESS                700
+#define CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED 712
+#define CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED     713
+#define CUDA_ERROR_LAUNCH_FAILED                  719
+#define CUDA_ERROR_NOT_SUPPORTED                  801
+#define CUDA_ERROR_UNKNOWN                        999
 
 /* The entry points have the prototypes of the table. */
 #define STANDIN_PROTOTYPE(name, args) CUresult name args;
@@ -57,23 +59,28 @@ enum standin_call {
  * @lock:    guards @streams and every stream's list of work
  * @work:    the null stream's thread, like any other's
  * @streams: all, the null stream too
+ * @err:     under @lock: of the first work that failed: nothing of this context
+ *           runs from then on, and every wait for it gives this
  */
 struct CUctx_st {
 	int device;
 	pthread_mutex_t lock;
 	struct CUstream_st *null;
 	struct CUstream_st *streams;
+	CUresult err;
 	struct CUctx_st *next;
 };
 
 /**
  * struct standin_work - one piece of work in a stream
  * @run: done by the stream's thread, then @free if there is one
+ * @is_event: @run also in a context that is lost, or its waiters would hang
  */
 struct standin_work {
 	struct standin_work *next;
 	CUresult (*run)(struct standin_work *work);
 	void (*free)(struct standin_work *work);
+	bool is_event;
 };
 
 /**
@@ -155,8 +162,8 @@ void *standin_mem(int device, CUdeviceptr ptr, size_t len);
  */
 CUresult standin_post(CUcontext ctx, CUstream stream, struct standin_work *work);
 
-/** standin_wait() - until a stream has done all it was given; its first error
- * is returned by every wait from then on, as in a context that is lost */
+/** standin_wait() - until a stream has done all it was given, or the context is
+ * lost */
 CUresult standin_wait(CUcontext ctx, CUstream stream);
 
 /** standin_wait_all() - the same for every stream of the context, or only for

@@ -33,6 +33,7 @@ static struct {
 	pthread_mutex_t lock; /* guards all below */
 	struct alloc *device_mem;
 	struct alloc *host_mem;
+	struct alloc *registered; /* the caller's memory */
 	size_t used[STANDIN_MAX_DEVICES];
 	struct CUctx_st *contexts;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -299,6 +300,44 @@ CUresult cuMemFreeHost(void *ptr)
 	if (!a)
 		return CUDA_ERROR_INVALID_VALUE;
 	alloc_free(a);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t len, unsigned int flags)
+{
+	struct alloc *a;
+
+	ENTER_CTX(cuMemHostRegister_v2, ctx);
+	if (!ptr || !len || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&all.lock);
+	for (a = all.registered; a; a = a->next)
+		if ((char *)ptr < a->mem + a->len && a->mem < (char *)ptr + len)
+			break;
+	if (!a) {
+		a = calloc(1, sizeof(*a));
+		*a = (struct alloc){ .next = all.registered,
+				     .device = ctx->device,
+				     .mem = ptr,
+				     .len = len };
+		all.registered = a;
+		a = NULL;
+	}
+	pthread_mutex_unlock(&all.lock);
+	return a ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	struct alloc *a;
+
+	ENTER(cuMemHostUnregister);
+	pthread_mutex_lock(&all.lock);
+	a = alloc_take_locked(&all.registered, ptr);
+	pthread_mutex_unlock(&all.lock);
+	if (!a)
+		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	free(a);
 	return CUDA_SUCCESS;
 }
 

@@ -15,7 +15,6 @@ struct CUstream_st {
 	struct standin_work **tail;
 	bool is_busy;
 	bool is_ending;
-	CUresult err; /* the first one, for good */
 	pthread_cond_t wake; /* work, or the end */
 	pthread_cond_t idle;
 	pthread_t thread;
@@ -54,7 +53,8 @@ static void *stream_thread(void *arg)
 	pthread_mutex_lock(&ctx->lock);
 	for (;;) {
 		struct standin_work *work = s->head;
-		CUresult err;
+		CUresult err = CUDA_SUCCESS;
+		bool is_lost = ctx->err;
 
 		if (!work) {
 			s->is_busy = false;
@@ -70,12 +70,13 @@ static void *stream_thread(void *arg)
 			s->tail = &s->head;
 		pthread_mutex_unlock(&ctx->lock);
 		pause_us(cost);
-		err = work->run(work);
+		if (!is_lost || work->is_event)
+			err = work->run(work);
 		if (work->free)
 			work->free(work);
 		pthread_mutex_lock(&ctx->lock);
-		if (err && !s->err)
-			s->err = err;
+		if (err && !ctx->err)
+			ctx->err = err;
 	}
 	pthread_mutex_unlock(&ctx->lock);
 	return NULL;
@@ -163,7 +164,7 @@ static CUresult wait_locked(CUcontext ctx, CUstream s)
 {
 	while (s->is_busy)
 		pthread_cond_wait(&s->idle, &ctx->lock);
-	return s->err;
+	return ctx->err;
 }
 
 CUresult standin_wait(CUcontext ctx, CUstream stream)
@@ -227,7 +228,7 @@ CUresult cuStreamQuery(CUstream stream)
 	pthread_mutex_lock(&ctx->lock);
 	s = find_locked(ctx, stream);
 	if (s)
-		err = s->is_busy ? CUDA_ERROR_NOT_READY : s->err;
+		err = s->is_busy ? CUDA_ERROR_NOT_READY : ctx->err;
 	pthread_mutex_unlock(&ctx->lock);
 	return err;
 }
@@ -277,6 +278,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	ENTER_TOUCH(cuEventRecord, ctx);
 	m = calloc(1, sizeof(*m));
 	m->work.run = mark_run;
+	m->work.is_event = true;
 	m->work.free = mark_free;
 	m->event = event;
 	pthread_mutex_lock(&event->lock);
