@@ -179,6 +179,11 @@ void *backend_request_buf(struct backend *be, size_t len)
 	return be->ops->request_buf ? be->ops->request_buf(be, len) : NULL;
 }
 
+int backend_lease_fd(struct backend *be)
+{
+	return be->ops->lease_fd ? be->ops->lease_fd(be) : -1;
+}
+
 int backend_write(struct backend *be, unsigned int die, uint64_t off,
 		  const void *buf, size_t len)
 {

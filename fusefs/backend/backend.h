@@ -78,6 +78,7 @@ struct backend_loan {
  * @push:     writes were answered: do what could wait until then
  * @request_buf: @len bytes for the calling thread's next request: a write
  *            from there may exchange the memory for other; NULL: none is left
+ * @lease_fd: as bs_lease_fd()
  */
 struct backend_ops {
 	const char *name;
@@ -110,6 +111,8 @@ struct backend_ops {
 	/* optional */
 	void (*push)(struct backend *be, unsigned int die);
 	void *(*request_buf)(struct backend *be, size_t len);
+	/* optional */
+	int (*lease_fd)(struct backend *be);
 };
 
 /**
@@ -218,6 +221,9 @@ void backend_reader_end(struct backend *be, unsigned int die, void *reader);
  * Return: @len bytes until the next call in this thread; NULL: anywhere.
  */
 void *backend_request_buf(struct backend *be, size_t len);
+
+/** backend_lease_fd() - see bs_lease_fd(); -1 if there is none */
+int backend_lease_fd(struct backend *be);
 
 /** backend_push() - after writes were answered; may be left out */
 void backend_push(struct backend *be, unsigned int die);

@@ -278,11 +278,19 @@ static void slot_poll_ack(struct backend *be)
 	bs_refresh(s->ctx);
 }
 
-#define SLOT_OPS                                                     \
-	.has_slot = true, .close = slot_close, .bind = slot_bind,    \
-	.unbind = slot_unbind, .rest = slot_rest, .read = slot_read, \
-	.write = slot_write, .zero = slot_zero, .sync = slot_sync,   \
-	.info = slot_info, .poll_fd = slot_poll_fd, .poll_ack = slot_poll_ack
+static int slot_lease_fd(struct backend *be)
+{
+	struct slot *s = be->priv;
+
+	return bs_lease_fd(s->ctx);
+}
+
+#define SLOT_OPS                                                               \
+	.has_slot = true, .close = slot_close, .bind = slot_bind,              \
+	.unbind = slot_unbind, .rest = slot_rest, .read = slot_read,           \
+	.write = slot_write, .zero = slot_zero, .sync = slot_sync,             \
+	.info = slot_info, .poll_fd = slot_poll_fd, .poll_ack = slot_poll_ack, \
+	.lease_fd = slot_lease_fd
 
 const struct backend_ops backend_bar_swap = {
 	.name = "bar_swap",

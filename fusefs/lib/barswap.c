@@ -363,6 +363,13 @@ int bs_poll_fd(const bs_context *ctx)
 	return ctx->dev->ops->poll_fd(ctx->dev);
 }
 
+int bs_lease_fd(const bs_context *ctx)
+{
+	if (!ctx || !ctx->dev->ops->lease_fd)
+		return -1;
+	return ctx->dev->ops->lease_fd(ctx->dev);
+}
+
 const char *bs_device_name(const bs_context *ctx)
 {
 	return ctx ? ctx->dev->ops->name : "";

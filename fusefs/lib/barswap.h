@@ -320,6 +320,17 @@ int bs_zero(bs_context *ctx, int die_id, uint64_t off, uint64_t len);
  * Linux before 5.15) */
 int bs_poll_fd(const bs_context *ctx);
 
+/**
+ * bs_lease_fd() - the open file that this context's leases belong to
+ *
+ * A lease lasts while a duplicate of it is open anywhere: give one to a process
+ * that uses the die on your behalf, and it keeps the die in if you are killed.
+ * Do not close it.
+ *
+ * Return: the descriptor; -1 if there is none (simulator).
+ */
+int bs_lease_fd(const bs_context *ctx);
+
 /** bs_device_name() - "bar_swap" or "sim"; "" for NULL */
 const char *bs_device_name(const bs_context *ctx);
 

@@ -71,6 +71,7 @@ struct bs_dev_bar1 {
  * @zero:    clear [@off, @off + @len), inside the memory, @len > 0; optional
  * @mem_fd:  descriptor behind the mapping of @die
  * @poll_fd: descriptor that has POLLPRI on a change; optional
+ * @lease_fd: as bs_lease_fd(); optional
  * @order:   as bs_sim_order(); optional
  */
 struct bs_dev_ops {
@@ -91,6 +92,7 @@ struct bs_dev_ops {
 	int (*zero)(struct bs_dev *dev, int die, uint64_t off, uint64_t len);
 	int (*mem_fd)(struct bs_dev *dev, int die);
 	int (*poll_fd)(struct bs_dev *dev);
+	int (*lease_fd)(struct bs_dev *dev);
 	int (*order)(struct bs_dev *dev, const char *order);
 };
 

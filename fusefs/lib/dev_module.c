@@ -238,6 +238,11 @@ static int module_poll_fd(struct bs_dev *dev)
 	return to_module(dev)->watch_fd;
 }
 
+static int module_lease_fd(struct bs_dev *dev)
+{
+	return to_module(dev)->fd;
+}
+
 static const struct bs_dev_ops module_ops = {
 	.name = "bar_swap",
 	.is_wc = true,
@@ -251,6 +256,7 @@ static const struct bs_dev_ops module_ops = {
 	.map = module_map,
 	.mem_fd = module_mem_fd,
 	.poll_fd = module_poll_fd,
+	.lease_fd = module_lease_fd,
 };
 
 int dev_module_open(const char *path, struct bs_dev **dev)

@@ -179,6 +179,13 @@ static void order(const char *text)
 	ck_assert_msg(bs_sim_order(ctx, text) == 0, "%s", text);
 }
 
+START_TEST(lease_fd_of_a_simulator_is_none)
+{
+	ck_assert_int_eq(bs_lease_fd(ctx), -1);
+	ck_assert_int_eq(bs_lease_fd(NULL), -1);
+}
+END_TEST
+
 START_TEST(version_is_that_of_the_header)
 {
 	ck_assert_str_eq(bs_version(), BS_LIB_VERSION);
@@ -329,6 +336,7 @@ Suite *barswap_suite(void)
 	tcase_add_test(calls, release_of_a_handle_without_context_frees_it);
 	tcase_add_loop_test(calls, zero_outside_the_memory_returns_einval, 0,
 			    ARRAY_SIZE(ranges));
+	tcase_add_test(calls, lease_fd_of_a_simulator_is_none);
 	tcase_add_test(calls, version_is_that_of_the_header);
 	tcase_add_test(calls,
 		       release_of_a_second_handle_leaves_the_first_its_die);

@@ -181,6 +181,8 @@ START_TEST(refresh_rearms_poll_and_takes_the_counts)
 	ck_assert_int_eq(errno, EIO);
 	ck_assert_uint_eq(bs_num_dies(ctx), 5);
 	ck_assert_int_ge(bs_poll_fd(ctx), 0);
+	ck_assert_int_ge(bs_lease_fd(ctx), 0);
+	ck_assert_int_ne(bs_lease_fd(ctx), bs_poll_fd(ctx));
 }
 END_TEST
 
