@@ -7,6 +7,8 @@ SOVERSION := 1
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 sbindir ?= $(prefix)/sbin
+# k80fs and k80-owner look for k80-worker in ../libexec/k80fs
+libexecdir ?= $(prefix)/libexec/k80fs
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
@@ -55,7 +57,7 @@ LIB_SRC := $(wildcard fusefs/lib/*.c fusefs/copy/*.c)
 FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \
 	$(filter-out copy lib owner,$(LAYERS))))
 # k80-owner alone has commands and a main; the daemon has the rest too
-OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c bind.c repl.c)
+OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c repl.c input.c)
 OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
 # what includes a FUSE header
 FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fuse/*.c)
@@ -65,7 +67,10 @@ LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
 # what the owner needs besides libbarswap
-OWNER_DEPS := $(OWNER_OBJ) $(addprefix $(B)/fusefs/,cuda/cuda.o text/words.o)
+OWNER_DEPS := $(OWNER_OBJ) $(B)/fusefs/text/words.o
+# the program that holds a die's context
+WORKER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/owner/worker/*.c)) \
+	$(addprefix $(B)/fusefs/,owner/minor.o cuda/cuda.o text/words.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
@@ -74,11 +79,11 @@ CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
 # the command line
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
 	$(B)/fusefs/options.o $(OWNER_OBJ) \
-	$(B)/fusefs/owner/repl.o $(B)/fusefs/owner/bind.o
+	$(addprefix $(B)/fusefs/owner/,repl.o input.o worker/hide.o worker/leave.o)
 
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
-PROGS := $(B)/k80fs $(B)/k80-owner $(B)/vram_persist $(B)/compute_persist
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
 MAN3 := fusefs/lib/libbarswap.3
 MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
@@ -131,8 +136,10 @@ $(B)/k80fs: $(FS_OBJ) $(OWNER_OBJ) $(B)/libbarswap.a
 $(B)/k80-owner: $(OWNER_ONLY:%.c=$(B)/%.o) $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
-$(B)/vram_persist: $(B)/tests/vram_persist.o $(B)/fusefs/owner/bind.o \
-	$(B)/libbarswap.a
+$(B)/k80-worker: $(WORKER_OBJ) $(B)/libbarswap.a
+	$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
+$(B)/vram_persist: $(B)/tests/vram_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
@@ -154,6 +161,18 @@ $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 .PHONY: tests
 tests: $(TESTS)
 	$(MAKE) -s -f tests/mount/Makefile OUT=$(CURDIR)/$(B)/mount CC="$(CC)"
+
+# the module's dies where it is loaded, else simulated ones and a libcuda on the CPU
+PERSIST_ENV = $(if $(wildcard /dev/bar_swap),,BARSWAP_DEVICE=sim:vram=64M \
+	LD_LIBRARY_PATH="$(CURDIR)/$(B)/cuda")
+DIE ?= 0
+
+.PHONY: test-barswap vram-persist compute-persist
+## test-barswap vram-persist compute-persist    on /dev/bar_swap where it exists;
+##              overwrites the memory of DIE (0) and others
+test-barswap vram-persist compute-persist:
+	$(MAKE) -s all tests
+	$(PERSIST_ENV) $(B)/$(subst -,_,$@) $(if $(filter %-persist,$@),$(DIE))
 
 # libFuzzer comes with clang alone; the fuzzed unit and the target, nothing else
 FUZZ_CC ?= clang
@@ -256,6 +275,7 @@ INSTALL ?= install
 install: all
 	$(INSTALL) -D -m 755 $(B)/k80fs "$(DESTDIR)$(bindir)/k80fs"
 	$(INSTALL) -D -m 755 $(B)/k80-owner "$(DESTDIR)$(bindir)/k80-owner"
+	$(INSTALL) -D -m 755 $(B)/k80-worker "$(DESTDIR)$(libexecdir)/k80-worker"
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor "$(DESTDIR)$(sbindir)/k80-doctor"
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs "$(DESTDIR)$(helperdir)/mount.k80fs"
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs "$(DESTDIR)$(helperdir)/umount.k80fs"
@@ -277,7 +297,8 @@ install: all
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
 uninstall:
-	for f in $(bindir)/k80fs $(bindir)/k80-owner $(sbindir)/k80-doctor \
+	for f in $(bindir)/k80fs $(bindir)/k80-owner \
+		$(libexecdir)/k80-worker $(sbindir)/k80-doctor \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(includedir)/bar_swap.h \
@@ -289,7 +310,8 @@ uninstall:
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \
 		rm -f "$(DESTDIR)$$f" || exit 1; \
 	done
-	rmdir "$(DESTDIR)$(prefix)/share/k80fs" 2>/dev/null || :
+	rmdir "$(DESTDIR)$(prefix)/share/k80fs" "$(DESTDIR)$(libexecdir)" \
+		2>/dev/null || :
 
 .PHONY: clean
 ## clean        remove what was built

@@ -203,8 +203,8 @@ static int learn_tree(struct fs *fs)
 	return 0;
 }
 
-/* Simulated dies are CUDA devices by number, real ones by their addresses. On
- * the module's dies it is the bound driver that works. */
+/* On the module's dies it is the bound driver that works; others are CUDA
+ * devices by number. */
 static int compute_open(struct fs *fs)
 {
 	static char bdf[BACKEND_MAX_DIES][16];
@@ -214,15 +214,17 @@ static int compute_open(struct fs *fs)
 		.is_streams = fs->opts->streams,
 		.has_slot = fs->be.ops->has_slot,
 		.wait_ns = fs->io.wait_ns,
+		.lease_fd = backend_lease_fd(&fs->be),
 	};
 	struct bs_info info;
 
 	if (!fs->opts->compute)
 		return 0;
-	if (strcmp(fs->be.ops->name, "sim") != 0) {
+	if (cfg.lease_fd >= 0) {
 		for (unsigned int die = 0; die < fs->be.n_dies; die++)
 			if (!backend_info(&fs->be, die, &info))
 				memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
+		cfg.node = fs->opts->device;
 		cfg.bdf = (const char(*)[16])bdf;
 	}
 	fs->be.with_driver = true;
@@ -289,6 +291,9 @@ static bool engine_stop(struct fs *fs)
 	bool is_whole;
 	int ret;
 
+	/* a worker that leaves its die waits for the slot */
+	for (unsigned int die = 0; fs->compute && die < fs->be.n_dies; die++)
+		sched_unpin(fs->io.sched, die);
 	compute_stop(fs->compute);
 	fs_uring_leave(fs);
 	sched_end_holds(fs->io.sched, 0);
@@ -443,12 +448,6 @@ int main(int argc, char **argv)
 	fs.opts = &opts;
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);
-	/* no teardown of contexts: it needs the slot on every die, and waits
-	 * for kernels that run */
-	if (opts.compute) {
-		fflush(NULL);
-		_Exit(ret);
-	}
 out:
 	fuse_opt_free_args(&args);
 	options_free(&opts);

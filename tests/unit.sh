@@ -74,7 +74,8 @@ run_library() {
 	step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M \
 		build/test_barswap
 	step "one law for simulator and module" build/law tests/law/table
-	step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M build/vram_persist
+	step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M \
+		LD_LIBRARY_PATH="$PWD/build/cuda" build/vram_persist
 	step "compute_persist" persist
 	step "exported symbols" tests/check_symbols.sh
 	step "example of the man page" tests/check_example.sh
@@ -85,7 +86,7 @@ run_library() {
 persist() {
 	local ms
 	for ms in 500 2000 8000; do
-		BARSWAP_DEVICE=sim:vram=64M LD_LIBRARY_PATH=build/cuda \
+		BARSWAP_DEVICE=sim:vram=64M LD_LIBRARY_PATH=$PWD/build/cuda \
 			build/compute_persist -m $ms -s $((ms * 200)) && return
 	done
 	return 1

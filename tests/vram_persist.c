@@ -4,10 +4,13 @@
  * out?
  *
  * Fills blocks all over the memory of a die, releases it, uses every other
- * die, and looks. With --reload, on the module's dies and as root, the vendor's
- * driver then takes the die, is unloaded, and we look again: blocks that it
- * used itself are wrong then and say so. The device is $BARSWAP_DEVICE or the module's node.
- * Overwrites VRAM of all dies. Exit code: 0 PASS, 1 FAIL, 2 could not try.
+ * die, and looks. Then, where there is CUDA, the same with a context's buffer:
+ * on the module's dies the vendor's driver is loaded and bound for that, and
+ * taken away again. With --reload, on the module's dies and as root, the blocks
+ * are written once more, the driver comes, opens the device once and goes, and
+ * we look again: blocks that it used itself are wrong then and say so. The
+ * device is $BARSWAP_DEVICE or the module's node. Overwrites VRAM of all dies.
+ * Exit code: 0 PASS, 1 FAIL, 2 could not try.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +23,8 @@
 #include "base/util.h"
 #include "lib/barswap.h"
 #include "owner/bind.h"
+#include "owner/minor.h"
+#include "owner/owner.h"
 
 #define BLOCK          MIB
 #define WORDS          (BLOCK / sizeof(uint64_t))
@@ -183,47 +188,184 @@ static int persist(bs_context *ctx, int die)
 	return ret ? ret : verify_die(ctx, die);
 }
 
-static bool has_driver(bs_context *ctx, int die)
-{
-	struct bs_info info;
+/* ---- with the vendor's driver ---------------------------------------------- */
 
-	return !bs_die_info(ctx, die, &info) && *info.driver;
+static char bdf[OWNER_MAX_DIES][16];
+
+static int enter(void *arg, unsigned int die)
+{
+	bs_context *ctx = arg;
+	int ret = bs_acquire_flags(ctx, (int)die, BS_LEASE, NULL);
+
+	/* the driver is bound to it, or to the one that is in */
+	if (ret == -EBUSY)
+		ret = bs_acquire_flags(ctx, (int)die, BS_LEASE | BS_FORCE, NULL);
+	return ret;
+}
+
+static void leave(void *arg, unsigned int die)
+{
+	bs_unlease(arg, (int)die);
+}
+
+static void on_log(void *arg, unsigned int die, const char *line)
+{
+	(void)arg;
+	printf("die %u: %s\n", die, line);
+}
+
+static int put_others_in(bs_context *ctx, int die)
+{
+	int ret = 0;
+
+	for (int other = 0; !ret && other < (int)bs_num_dies(ctx); other++) {
+		if (other == die)
+			continue;
+		ret = enter(ctx, (unsigned int)other);
+		if (!ret)
+			leave(ctx, (unsigned int)other);
+	}
+	return ret;
+}
+
+/* Through the context, whose memory lies where the driver put it. */
+static int persist_buffer(bs_context *ctx, struct owner *owner, int die)
+{
+	static uint64_t block[WORDS];
+	unsigned int wrong;
+	int ret;
+
+	for (uint64_t w = 0; w < WORDS; w++)
+		block[w] = pattern(die, w * 8);
+	ret = owner_write(owner, (unsigned int)die, OWNER_IN, 0, block, BLOCK);
+	if (!ret)
+		ret = bs_release_die(ctx, die);
+	if (!ret)
+		ret = put_others_in(ctx, die);
+	memset(block, 0, sizeof(block));
+	if (!ret)
+		ret = owner_read(owner, (unsigned int)die, OWNER_IN, 0, block,
+				 BLOCK);
+	if (ret) {
+		printf("FAIL: die %d, a context's buffer: %s\n", die,
+		       strerror(-ret));
+		return FAIL;
+	}
+	wrong = count_wrong(die, 0, block);
+	printf("%s: die %d, a context's buffer: %u words wrong\n",
+	       wrong ? "FAIL" : "PASS", die, wrong);
+	return wrong ? FAIL : PASS;
+}
+
+static int persist_context(bs_context *ctx, int die, const char *device)
+{
+	struct owner_config cfg = {
+		.n_dies = MIN(bs_num_dies(ctx), (uint32_t)OWNER_MAX_DIES),
+		.node = bs_lease_fd(ctx) < 0 ? NULL : device,
+		.bdf = (const char(*)[16])bdf,
+		.lease_fd = bs_lease_fd(ctx),
+		.window = { enter, leave, ctx },
+		.log = on_log,
+	};
+	struct owner *owner;
+	int ret, after;
+
+	ret = owner_open(&owner, &cfg);
+	if (!ret) {
+		ret = owner_online(owner, (unsigned int)die);
+		if (ret)
+			printf("die %d, a context's buffer: not tried: %s\n",
+			       die, strerror(-ret));
+		else
+			ret = persist_buffer(ctx, owner, die);
+		after = owner_offline(owner, (unsigned int)die);
+		after = owner_free(owner) || after;
+		if (after)
+			printf("FAIL: die %d: its worker did not end in order\n",
+			       die);
+		if (after)
+			ret = FAIL;
+	}
+	/* memory alone can be tried where there is no CUDA */
+	return ret == -ENODEV && !cfg.node ? PASS : ret < 0 ? NOT_TRIED : ret;
+}
+
+static void on_step(void *arg, unsigned int die, const char *line)
+{
+	on_log(arg, die, line);
+}
+
+static struct bind *open_bind(bs_context *ctx)
+{
+	const struct bind_env env = {
+		.sysfs = "/sys",
+		.gpus = MINOR_GPUS,
+		.dev = "/dev",
+		.modprobe = "modprobe",
+		.rmmod = "rmmod",
+		.n_dies = bs_num_dies(ctx),
+		.bdf = (const char(*)[16])bdf,
+		.step = on_step,
+	};
+	struct bind *b = NULL;
+
+	return bind_open(&b, &env) ? NULL : b;
 }
 
 /* The vendor's driver comes and goes; both need the die in the slot. */
-static int reload(bs_context *ctx, int die)
+static int reload(bs_context *ctx, struct bind *b, int die)
 {
-	static char bdf[99][16];
-	struct bind_env env = {
-		.sysfs = "/sys",
-		.modprobe = "modprobe",
-		.n_dies = bs_num_dies(ctx),
-		.bdf = (const char(*)[16])bdf,
-	};
 	char why[512] = "";
-	struct bs_info info;
-	int ret;
+	int ret, after;
 
-	for (unsigned int i = 0; i < env.n_dies; i++)
-		if (!bs_die_info(ctx, (int)i, &info))
-			memcpy(bdf[i], info.bdf, sizeof(bdf[i]));
-	ret = bs_acquire_flags(ctx, die, BS_LEASE, NULL);
+	if (write_die(ctx, die))
+		return NOT_TRIED;
+	ret = enter(ctx, (unsigned int)die);
 	if (ret) {
 		printf("acquire die %d: %s\n", die, strerror(-ret));
 		return NOT_TRIED;
 	}
-	ret = bind_die(&env, (unsigned int)die, why, sizeof(why));
-	if (!ret) {
-		printf("die %d: bound to the driver: %d\n", die,
-		       has_driver(ctx, die));
-		ret = bind_unload(&env, why, sizeof(why));
-	}
-	bs_unlease(ctx, die);
-	if (ret) {
+	ret = bind_take(b, (unsigned int)die, why, sizeof(why));
+	if (!ret)
+		ret = bind_open_node(b, (unsigned int)die, why, sizeof(why));
+	if (ret)
 		printf("%s\n", why);
-		return NOT_TRIED;
+	after = bind_give(b, (unsigned int)die, why, sizeof(why));
+	if (!after)
+		after = bind_unload(b, why, sizeof(why));
+	leave(ctx, (unsigned int)die);
+	if (after)
+		printf("%s\n", why);
+	return ret || after ? NOT_TRIED : verify_die(ctx, die);
+}
+
+/* The driver was not there, or its modules are not ours to unload. */
+static int with_driver(bs_context *ctx, int die, bool with_reload,
+		       const char *device)
+{
+	char modules[256] = "", why[512];
+	struct bind *b = NULL;
+	struct bs_info info;
+	int ret;
+
+	for (unsigned int i = 0; i < MIN(bs_num_dies(ctx), 16u); i++)
+		if (!bs_die_info(ctx, (int)i, &info))
+			memcpy(bdf[i], info.bdf, sizeof(bdf[i]));
+	if (bs_lease_fd(ctx) >= 0) {
+		b = open_bind(ctx);
+		if (!b)
+			return NOT_TRIED;
+		bind_modules(b, modules, sizeof(modules));
 	}
-	return verify_die(ctx, die);
+	ret = persist_context(ctx, die, device);
+	if (b && !*modules && bind_unload(b, why, sizeof(why))) {
+		printf("%s\n", why);
+		ret = ret ? ret : NOT_TRIED;
+	}
+	if (!ret && with_reload)
+		ret = reload(ctx, b, die);
+	bind_close(b);
+	return ret;
 }
 
 static int parse_die(const char *text)
@@ -244,7 +386,8 @@ int main(int argc, char **argv)
 	bs_context *ctx;
 	bool with_reload = argc > 1 && !strcmp(argv[1], "--reload");
 	const char *which = argv[1 + with_reload];
-	const char *device;
+	const char *env = getenv("BARSWAP_DEVICE");
+	const char *device = env ? env : "/dev/bar_swap";
 	int die = which ? parse_die(which) : 0;
 	int ret;
 
@@ -256,10 +399,9 @@ int main(int argc, char **argv)
 	sigaction(SIGBUS, &action, NULL);
 	ctx = bs_init();
 	if (!ctx) {
-		device = getenv("BARSWAP_DEVICE");
 		fprintf(stderr,
 			"vram_persist: open %s: %s; load the module, or try a simulator with BARSWAP_DEVICE=sim:vram=1G\n",
-			device ? device : "/dev/bar_swap", strerror(errno));
+			device, strerror(errno));
 		return NOT_TRIED;
 	}
 	if (with_reload && strcmp(bs_device_name(ctx), "bar_swap") != 0) {
@@ -268,8 +410,8 @@ int main(int argc, char **argv)
 		return NOT_TRIED;
 	}
 	ret = persist(ctx, die);
-	if (!ret && with_reload)
-		ret = reload(ctx, die);
+	if (!ret)
+		ret = with_driver(ctx, die, with_reload, device);
 	printf("%s: die %d, %u dies, device %s\n",
 	       ret == PASS   ? "PASS"
 	       : ret == FAIL ? "FAIL"

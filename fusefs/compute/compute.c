@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "compute/ctl.h"
 #include "text/ctl.h"
@@ -398,7 +399,9 @@ int compute_start(struct compute **out, const struct compute_config *cfg)
 	struct owner_config oc = {
 		.n_dies = cfg->n_dies,
 		.is_streams = cfg->is_streams,
+		.node = cfg->node,
 		.bdf = cfg->bdf,
+		.lease_fd = cfg->lease_fd,
 		.log = on_log,
 		.log_arg = c,
 	};
@@ -455,7 +458,8 @@ void compute_stop(struct compute *c)
 		pthread_cond_destroy(&d->turned);
 		free(d->text);
 	}
-	owner_free(c->owner);
+	if (owner_free(c->owner))
+		log_warn("compute: a worker is left that waits for the slot");
 	free(c);
 }
 

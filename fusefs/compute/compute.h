@@ -33,7 +33,7 @@ struct compute;
  * struct compute_config - what there is
  * @has_slot: dies take turns
  * @wait_ns: how long a hold of another die may block a request
- * @bdf:     as in struct owner_config
+ * @node, @bdf, @lease_fd: as in struct owner_config
  */
 struct compute_config {
 	struct sched *sched;
@@ -41,7 +41,9 @@ struct compute_config {
 	bool is_streams;
 	bool has_slot;
 	uint64_t wait_ns;
+	const char *node;
 	const char (*bdf)[16];
+	int lease_fd;
 };
 
 enum compute_op {
@@ -92,7 +94,8 @@ void compute_end(struct compute *c);
 /**
  * compute_stop() - answer what waits with -ENODEV and end the threads
  *
- * Kernels that run are left to the end of the process. Before sched_stop().
+ * Workers leave their dies in order, and their kernels end with them. Before
+ * sched_stop() and without a hold: each worker waits for the slot.
  */
 void compute_stop(struct compute *c);
 

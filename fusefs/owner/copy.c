@@ -2,12 +2,9 @@
 /*
  * Buffers of a die that is online: copy in and out, check results.
  */
-#include "owner/owner.h"
-
 #include <errno.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "owner/priv.h"
 #include "owner/work.h"
 
@@ -15,28 +12,23 @@
 static int copy_staged(struct owner *o, unsigned int die, enum owner_buffer which,
 		       size_t off, size_t len, bool is_write, uint64_t *sync_ns)
 {
-	struct owner_die *d = &o->dies[die];
-	CUdeviceptr at = d->buffer[which] + off;
-	uint64_t start;
-	CUresult err;
+	struct wire_request req = {
+		.op = WIRE_COPY,
+		.buffer = which,
+		.is_write = is_write,
+		.off = off,
+		.len = len,
+	};
+	struct wire_reply reply;
 	int ret;
 
-	ret = owner_use(o, die);
+	ret = owner_enter(o, die);
 	if (ret)
 		return ret;
-	start = now_ns();
-	err = cuda.cuStreamSynchronize(d->stream);
-	*sync_ns = now_ns() - start;
-	if (!err && is_write)
-		err = cuda.cuMemcpyHtoDAsync_v2(at, d->stage, len, d->stream);
-	else if (!err)
-		err = cuda.cuMemcpyDtoHAsync_v2(d->stage, at, len, d->stream);
-	if (!err)
-		err = cuda.cuStreamSynchronize(d->stream);
-	if (err)
-		ret = owner_failed(o, die, is_write ? "copy in" : "copy out",
-				   err);
+	ret = owner_call(o, die, &req, &reply);
 	owner_leave(o, die);
+	if (!ret)
+		*sync_ns = reply.sync_ns;
 	return ret;
 }
 
@@ -52,13 +44,14 @@ int owner_verify(struct owner *o, unsigned int die, struct owner_result *result)
 		return ret;
 	if (!d->has_work)
 		return -ENODATA;
+	owner_say(o, die, "copy of the results");
 	ret = copy_staged(o, die, OWNER_OUT, 0, OWNER_BYTES, false, &r.sync_ns);
 	if (ret)
 		return ret;
 	r.seed = d->seed;
 	r.iters = d->iters;
-	r.n_wrong = work_count_wrong(d->stage, OWNER_FLOATS, r.seed, r.iters,
-				     &first);
+	r.n_wrong = work_count_wrong((const float *)d->shared->stage,
+				     OWNER_FLOATS, r.seed, r.iters, &first);
 	pthread_mutex_lock(&d->lock);
 	d->view.verified = !r.n_wrong;
 	d->view.sync_ns = r.sync_ns;
@@ -80,7 +73,7 @@ int owner_read(struct owner *o, unsigned int die, enum owner_buffer which,
 	if (!ret)
 		ret = copy_staged(o, die, which, off, len, false, &sync_ns);
 	if (!ret)
-		memcpy(buf, o->dies[die].stage, len);
+		memcpy(buf, o->dies[die].shared->stage, len);
 	return ret;
 }
 
@@ -93,6 +86,6 @@ int owner_write(struct owner *o, unsigned int die, enum owner_buffer which,
 	ret = owner_check_idle(o, die);
 	if (ret)
 		return ret;
-	memcpy(o->dies[die].stage, buf, len);
+	memcpy(o->dies[die].shared->stage, buf, len);
 	return copy_staged(o, die, which, off, len, true, &sync_ns);
 }

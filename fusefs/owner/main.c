@@ -5,19 +5,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "owner/input.h"
 #include "owner/owner.h"
 #include "owner/session.h"
 #include "text/words.h"
 
-#define EXIT_USAGE  2
+/* besides EXIT_FAILURE: it could not begin, log, or end in order */
+#define EXIT_USAGE 2
+#define EXIT_FAILED \
+	3 /* a command was refused, failed, or found wrong results */
+
 #define DEFAULT_DEV "/dev/bar_swap"
 
 /* a garbage line is repeated in the log up to here */
@@ -25,14 +30,26 @@
 
 static int log_fd = STDOUT_FILENO;
 
-/* A line with the time before it, in one write; a full disk stops nothing. */
+static bool has_failed; /* some command */
+static bool is_log_lost;
+
+/* A signal asked for the end. */
+static const int end_signals[] = { SIGTERM, SIGINT, SIGHUP };
+static volatile sig_atomic_t is_ended;
+
+/* A line with the time before it, in one write. */
 static void say(const char *line)
 {
 	char text[2 * OWNER_LINE_LEN + 64];
 	size_t len = owner_stamp(text, sizeof(text), line);
+	ssize_t n = write(log_fd, text, len);
 
-	if (write(log_fd, text, len) < 0)
+	if (n == (ssize_t)len || is_log_lost)
 		return;
+	/* a full disk stops nothing, but is not passed over in silence */
+	is_log_lost = true;
+	fprintf(stderr, "k80-owner: the log: %s\n",
+		n < 0 ? strerror(errno) : "a line was cut");
 }
 
 static void complain(const struct repl_input *in, const char *why)
@@ -47,6 +64,7 @@ static void complain(const struct repl_input *in, const char *why)
 	snprintf(line, sizeof(line), "error: %s: '%s%s'", why, shown,
 		 in->len > n ? "..." : "");
 	say(line);
+	has_failed = true;
 }
 
 /* Returns false when the session is over. */
@@ -64,52 +82,72 @@ static bool take_line(struct session *s, const struct repl_input *in, int got)
 	}
 	if (cmd.verb == REPL_SHUTDOWN)
 		return false;
-	session_run(s, &cmd);
+	if (session_run(s, &cmd))
+		has_failed = true;
 	return true;
 }
 
-/* Until shutdown (false) or the end of the input (true). */
-static bool serve(struct session *s, int fd)
+static bool asked_to_end(void)
+{
+	return is_ended;
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	is_ended = 1;
+}
+
+/* They end a wait for a command or a kernel, and nothing else: every worker
+ * must leave its die in order. */
+static void catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++)
+		sigaction(end_signals[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/*
+ * Bytes of a command; 0 at the end, or when a signal asked for it. Only here
+ * does one interrupt, and none slips in between the look and the wait.
+ */
+static ssize_t await_bytes(int fd, char *buf, size_t len)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	sigset_t ends, before;
+	ssize_t n = 0;
+	int ret = 0;
+
+	sigemptyset(&ends);
+	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++)
+		sigaddset(&ends, end_signals[i]);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	while (!is_ended && ret <= 0)
+		ret = ppoll(&pfd, 1, NULL, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!is_ended)
+		n = read(fd, buf, len);
+	return n;
+}
+
+/* Until shutdown, a signal, or the end of the input: a FIFO has none. */
+static void serve(struct session *s, int fd)
 {
 	struct repl_input in = { 0 };
 	char buf[4096];
 	ssize_t n;
 
-	for (;;) {
-		n = read(fd, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return take_line(s, &in, repl_end(&in));
-		for (ssize_t i = 0; i < n; i++)
-			if (!take_line(s, &in, repl_push(&in, buf[i])))
-				return false;
-	}
-}
-
-/* A FIFO has an end whenever its last writer closes it: open it again. */
-static void serve_fifo(struct session *s, const char *path)
-{
-	struct stat st;
-	int fd;
-
 	do {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0) {
-			if (errno == EINTR)
-				continue;
-			fprintf(stderr, "k80-owner: %s: %s\n", path,
-				strerror(errno));
-			return;
-		}
-		if (fstat(fd, &st))
-			st.st_mode = 0;
-		if (!serve(s, fd)) {
-			close(fd);
-			return;
-		}
-		close(fd);
-	} while (S_ISFIFO(st.st_mode));
+		n = await_bytes(fd, buf, sizeof(buf));
+		for (ssize_t i = 0; i < n; i++)
+			if (is_ended ||
+			    !take_line(s, &in, repl_push(&in, buf[i])))
+				return;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (!is_ended)
+		take_line(s, &in, repl_end(&in));
 }
 
 static void usage(FILE *to)
@@ -124,13 +162,15 @@ static void usage(FILE *to)
 		"                     simulated dies, or none: no slot, CUDA devices alone\n"
 		"  -n, --dies=N       with --device=none: dies, spread over the devices (6)\n"
 		"  -s, --streams      dies of one device are streams of one context\n"
-		"  -i, --input=FIFO   read commands there, made if it is missing, and opened\n"
-		"                     again at its end; default: standard input\n"
+		"  -i, --input=FIFO   read commands there, made if it is missing; yours, and\n"
+		"                     writable by nobody else; default: standard input\n"
 		"  -l, --log=FILE     append to FILE; default: standard output\n"
 		"  -h, --help         this text\n"
 		"  -V, --version      version\n"
 		"\n"
-		"Ends without tearing anything down: the slot stays as it is.\n");
+		"Ends every worker in order, with its die in the slot, which stays as it is.\n"
+		"Exit code: 0; 1 it could not begin, log or end; 2 bad arguments; 3 some\n"
+		"command failed or found wrong results.\n");
 }
 
 struct args {
@@ -150,7 +190,6 @@ static int parse(int argc, char **argv, struct args *a)
 		{ "log", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
-		{ "print-count", no_argument, NULL, 'C' }, /* of `probe` */
 		{ 0 },
 	};
 	uint64_t n;
@@ -186,9 +225,6 @@ static int parse(int argc, char **argv, struct args *a)
 		case 'V':
 			printf("k80-owner %s\n", K80FS_VERSION);
 			return EXIT_SUCCESS;
-		case 'C':
-			return session_print_count() ? EXIT_FAILURE
-						     : EXIT_SUCCESS;
 		default:
 			usage(stderr);
 			return EXIT_USAGE;
@@ -201,22 +237,29 @@ static int parse(int argc, char **argv, struct args *a)
 	return EXIT_USAGE;
 }
 
-static int open_files(const struct args *a)
+/* Each line is on the disk before what it announces is done: a machine that
+ * hangs in that leaves it behind. */
+static int open_log(const char *path)
 {
-	if (a->log) {
-		log_fd = open(a->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			      0644);
-		if (log_fd < 0) {
-			fprintf(stderr, "k80-owner: %s: %s\n", a->log,
-				strerror(errno));
-			return -errno;
-		}
-	}
-	if (a->input && mkfifo(a->input, 0600) && errno != EEXIST) {
-		fprintf(stderr, "k80-owner: %s: %s\n", a->input, strerror(errno));
-		return -errno;
-	}
-	return 0;
+	log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_DSYNC | O_CLOEXEC,
+		      0644);
+	if (log_fd >= 0)
+		return 0;
+	fprintf(stderr, "k80-owner: %s: %s\n", path, strerror(errno));
+	return -errno;
+}
+
+static int open_input(const char *path)
+{
+	char why[OWNER_LINE_LEN];
+	int fd;
+
+	if (!path)
+		return STDIN_FILENO;
+	fd = input_open(path, why, sizeof(why));
+	if (fd < 0)
+		fprintf(stderr, "k80-owner: %s\n", why);
+	return fd;
 }
 
 int main(int argc, char **argv)
@@ -225,16 +268,20 @@ int main(int argc, char **argv)
 	struct args a = {
 		.session = { .device = device ? device : DEFAULT_DEV,
 			     .n_dies = 6,
-			     .say = say },
+			     .say = say,
+			     .is_ended = asked_to_end },
 	};
 	struct session *s;
-	int ret;
+	int fd, ret;
 
 	ret = parse(argc, argv, &a);
 	if (ret >= 0)
 		return ret;
-	signal(SIGPIPE, SIG_IGN);
-	if (open_files(&a))
+	catch_signals();
+	if (a.log && open_log(a.log))
+		return EXIT_FAILURE;
+	fd = open_input(a.input);
+	if (fd < 0)
 		return EXIT_FAILURE;
 	ret = session_open(&s, &a.session);
 	if (ret) {
@@ -244,13 +291,11 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	say("ready");
-	if (a.input)
-		serve_fifo(s, a.input);
-	else
-		serve(s, STDIN_FILENO);
-	say("end: the slot stays as it is");
-	/* a driver's teardown of contexts needs a window on each of them: what
-	 * is released first falls off the bus */
-	fflush(NULL);
-	_Exit(EXIT_SUCCESS);
+	serve(s, fd);
+	ret = session_close(s);
+	say(ret ? "end: a worker is left that waits for the slot"
+		: "end: the slot stays as it is");
+	if (ret || is_log_lost)
+		return EXIT_FAILURE;
+	return has_failed ? EXIT_FAILED : EXIT_SUCCESS;
 }

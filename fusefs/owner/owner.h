@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * owner/ - CUDA contexts on dies that share a slot, what runs in them, and
- * the program k80-owner.
- * May use: lib, cuda, text and base.
+ * the programs k80-owner and, in worker/, k80-worker.
+ * May use: lib, text and base; worker/ uses cuda too.
  * Must not know: the daemon's scheduler and engine; compute/ stands between.
- * repl.c and ptx.c are pure.
+ * repl.c, modules.c and ptx.c are pure.
  *
- * The owner: a CUDA context, or a stream, with two resident buffers for each
- * die, and work that goes on while the die is out of the slot.
+ * The owner: a worker process for each die, with a CUDA context and two
+ * resident buffers, and work that goes on while the die is out of the slot.
+ *
+ * CUDA opens every device that a process sees when it starts and closes them
+ * when it ends, and both need the die in the slot: hence a process a die, that
+ * sees only that one (k80-worker). A kernel that goes astray costs its own.
  *
  * Calls for one die come from one thread at a time; those for different dies
  * may run side by side. None waits for a kernel: whoever wants its result asks
- * owner_poll() until it has ended. What it looks at is a byte in host memory
+ * owner_poll() until it has ended. What it looks at is a byte in shared memory
  * that the GPU writes behind each kernel, so that asking needs no window.
  */
 #ifndef OWNER_OWNER_H
@@ -21,12 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "owner/ptx.h"
+#include "owner/launch.h"
 
-#define OWNER_MAX_DIES 16
-#define OWNER_FLOATS   (1u << 20)
-#define OWNER_BYTES    (OWNER_FLOATS * sizeof(float)) /* of a buffer */
-#define OWNER_MAX_PTX  (4u << 20) /* bytes of a module's text */
 #define OWNER_LINE_LEN 512 /* longest line that is logged, NUL included */
 
 /* what `work` launches: enough threads to hide latency, few enough that six
@@ -50,43 +50,26 @@ struct owner_window {
 /**
  * struct owner_config - what there is
  * @n_dies:     1 .. OWNER_MAX_DIES
- * @is_streams: dies of one device are streams of one context
- * @bdf:        PCI address of each die that is a CUDA device of its own; NULL:
- *              die N is device N modulo their number
- * @log:        takes a line of what was done or failed, from the die's thread;
+ * @is_streams: dies are streams of one process and, on one device, of one
+ *              context; the module's dies never are
+ * @node:       of the module whose dies they are: each is bound to the vendor's
+ *              driver, and its worker sees that one device. NULL: die N is CUDA
+ *              device N modulo their number
+ * @bdf:        with @node: PCI addresses
+ * @lease_fd:   with @node: the open file whose lease @window takes
+ * @log:        takes a line of what is about to be done, was done or failed,
+ *              from the die's thread: nothing is done before it returns.
  *              @log_arg is its first argument
  */
 struct owner_config {
 	unsigned int n_dies;
 	bool is_streams;
+	const char *node;
 	const char (*bdf)[16];
+	int lease_fd;
 	struct owner_window window;
 	void (*log)(void *arg, unsigned int die, const char *line);
 	void *log_arg;
-};
-
-enum owner_buffer { OWNER_IN, OWNER_OUT };
-
-/**
- * struct owner_arg - an argument of a kernel
- * @is_buffer: the address of @buffer, else @bits
- * @type:      of the number; a buffer is PTX_INT64
- * @bits:      in its lower bytes
- */
-struct owner_arg {
-	bool is_buffer;
-	enum owner_buffer buffer;
-	enum ptx_type type;
-	uint64_t bits;
-};
-
-/** struct owner_launch - a kernel, its grid in blocks, a block in threads */
-struct owner_launch {
-	char kernel[PTX_NAME_LEN];
-	uint32_t grid[3];
-	uint32_t block[3];
-	unsigned int n_args;
-	struct owner_arg args[PTX_MAX_PARAMS];
 };
 
 /**
@@ -103,7 +86,7 @@ enum owner_state { OWNER_OFFLINE, OWNER_IDLE, OWNER_RUNNING, OWNER_FAILED };
 
 /**
  * struct owner_view - what status shows of a die
- * @device:   number of the CUDA device, -1 while offline
+ * @device:   number of the CUDA device, or of the node; -1 while offline
  * @launches: kernels launched since start
  * @verified: 1 passed, 0 failed, -1 never looked
  */
@@ -120,36 +103,69 @@ struct owner_view {
 };
 
 /**
- * owner_open() - prepare; nothing is asked of CUDA yet
+ * owner_open() - prepare; no driver and no CUDA is touched yet
  * @cfg: copied, but for what it points to
  * Return: 0; -ENOMEM; -EINVAL.
  */
 int owner_open(struct owner **out, const struct owner_config *cfg);
 
 /**
- * owner_free() - forget it all; contexts stay
+ * owner_free() - end every worker in order, give driver_override back
  *
- * The driver's teardown of a context needs the window, and waits for what
- * runs: it is left to the end of the process.
+ * Each takes the slot by itself to leave its die, so nobody may hold that while
+ * this waits. Drivers stay loaded and bound. NULL does nothing.
+ *
+ * Return: 0; -ETIMEDOUT a worker is left that waits for the slot.
  */
-void owner_free(struct owner *o);
+int owner_free(struct owner *o);
 
 /**
- * owner_count() - number of CUDA devices this process sees
- * Return: 0; -ENODEV there is no CUDA, the log of @die says why.
+ * owner_count() - number of CUDA devices that there are for dies
+ *
+ * With a module: those that workers see; a process that sees all would touch
+ * dies that are out. Without: what a process sees that starts now.
+ *
+ * Return: 0; -ENODEV there is no CUDA, the log of die 0 says why.
  */
-int owner_count(struct owner *o, unsigned int die, int *count);
+int owner_count(struct owner *o, int *count);
 
 /**
- * owner_online() - context, stream, buffers (zeroed) and built-in kernels
+ * owner_probe() - bind a die to the driver; count what a process sees that
+ * sees only this one, or without a module all
+ * Return: 0; -ENODEV; -EBUSY; -EIO; what the window says.
+ */
+int owner_probe(struct owner *o, unsigned int die, int *count);
+
+/**
+ * owner_online() - bind the driver; worker, context, stream, buffers (zeroed)
+ * and built-in kernels
  *
- * Nothing to do for a die that is online; one that failed starts again, without
- * a module of the user's. After a kernel's access to a bad address CUDA may
- * refuse that, and whatever else this process asks of it, for any die.
+ * Nothing to do for a die that is online; one that failed gets a new worker,
+ * without a module of the user's.
  *
- * Return: 0; -ENODEV no device for it; -ENOMEM; -EIO; what @window says.
+ * Return: 0; -ENODEV no device for it; -ENOMEM; -EBUSY another driver has it;
+ * -EIO; what @window says.
  */
 int owner_online(struct owner *o, unsigned int die);
+
+/**
+ * owner_offline() - end its worker in order, have the driver let go of it
+ * Return: 0, also if it is offline; -EBUSY somebody else uses it; -errno.
+ */
+int owner_offline(struct owner *o, unsigned int die);
+
+/**
+ * owner_warm() - have the driver set up a cold die's memory
+ *
+ * Binds it, opens it once and lets go of it, all while it is in. The die is
+ * offline.
+ *
+ * Return: 0; -EOPNOTSUPP there is no module; as owner_probe().
+ */
+int owner_warm(struct owner *o, unsigned int die);
+
+/** owner_modules() - the driver's modules that are loaded, blanks between */
+void owner_modules(struct owner *o, char *buf, size_t len);
 
 /** owner_builtin() - the PTX text of the kernels that are always loaded */
 const char *owner_builtin(void);

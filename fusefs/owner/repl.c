@@ -17,7 +17,9 @@ static const struct {
 } verbs[] = {
 	{ "discover", REPL_DISCOVER, 0, 0 },
 	{ "online", REPL_ONLINE, 1, 1 },
+	{ "offline", REPL_OFFLINE, 1, 1 },
 	{ "probe", REPL_PROBE, 1, 1 },
+	{ "warm", REPL_WARM, 1, 1 },
 	{ "swap", REPL_SWAP, 1, 1 },
 	{ "work", REPL_WORK, 3, 4 },
 	{ "read", REPL_READ, 1, 1 },
@@ -28,13 +30,26 @@ static const struct {
 	{ "quit", REPL_SHUTDOWN, 0, 0 },
 };
 
+/* Decimal, and where @is_hex digits behind "0x" too. */
+static int parse_number(const struct word *w, bool is_hex, uint64_t *v)
+{
+	if (is_hex && w->len > 2 && w->s[0] == '0' && w->s[1] == 'x')
+		return word_hex(w->s + 2, w->len - 2, v);
+	return word_number(w->s, w->len, UINT64_MAX, v);
+}
+
 static int parse_args(struct repl_cmd *cmd, const struct word *args, size_t n,
 		      unsigned int n_dies, const char **why)
 {
 	uint64_t v[MAX_WORDS] = { 0 };
 
+	if (cmd->verb == REPL_WARM && word_is(&args[0], "all")) {
+		cmd->is_all = true;
+		return 0;
+	}
 	for (size_t i = 0; i < n; i++) {
-		if (!word_number(args[i].s, args[i].len, UINT64_MAX, &v[i]))
+		/* the seed */
+		if (!parse_number(&args[i], i == 1, &v[i]))
 			continue;
 		*why = "not a number";
 		return -EINVAL;
@@ -48,7 +63,7 @@ static int parse_args(struct repl_cmd *cmd, const struct word *args, size_t n,
 		return -EINVAL;
 	}
 	if (v[2] > WORK_MAX_ITERS) {
-		*why = "more iterations than 4194304";
+		*why = "more iterations than 15728640";
 		return -EINVAL;
 	}
 	cmd->die = (unsigned int)v[0];
@@ -116,16 +131,26 @@ int repl_end(struct repl_input *in)
 	return in->len ? repl_push(in, '\n') : 0;
 }
 
+const char *repl_name(enum repl_verb verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (verbs[i].verb == verb)
+			return verbs[i].name;
+	return "";
+}
+
 const char *repl_help(void)
 {
 	return "discover                     list the dies\n"
-	       "online D                     make a context and buffers on die D\n"
-	       "probe D                      have the driver take die D too, count devices\n"
+	       "warm D|all                   have the driver set up a cold die's memory\n"
+	       "online D                     bind the driver; worker, context and buffers\n"
+	       "offline D                    end its worker, unbind the driver\n"
+	       "probe D                      bind the driver, count what a process sees\n"
 	       "swap D                       put die D into the slot\n"
 	       "work D SEED ITERS [DELAY]    fill the input, launch out = in + iters\n"
 	       "read D                       wait, copy back, check: PASS or FAIL\n"
-	       "count                        CUDA devices that this process sees\n"
+	       "count                        CUDA devices that there are\n"
 	       "status                       what every die is doing\n"
 	       "help                         this text\n"
-	       "shutdown, quit               end; the slot stays as it is\n";
+	       "shutdown, quit               end every worker in order; the slot stays\n";
 }

@@ -15,7 +15,9 @@ enum repl_verb {
 	REPL_BLANK,
 	REPL_DISCOVER,
 	REPL_ONLINE,
+	REPL_OFFLINE,
 	REPL_PROBE,
+	REPL_WARM,
 	REPL_SWAP,
 	REPL_WORK,
 	REPL_READ,
@@ -27,12 +29,14 @@ enum repl_verb {
 
 /**
  * struct repl_cmd - one parsed line
- * @die:   online, probe, swap, work, read
+ * @die:   online, offline, probe, warm, swap, work, read
+ * @is_all: warm: every die
  * @seed, @iters, @delay: work
  */
 struct repl_cmd {
 	enum repl_verb verb;
 	unsigned int die;
+	bool is_all;
 	uint32_t seed;
 	uint32_t iters;
 	uint64_t delay;
@@ -71,6 +75,9 @@ int repl_push(struct repl_input *in, char byte);
  * Return: as repl_push(), 0 if there is none.
  */
 int repl_end(struct repl_input *in);
+
+/** repl_name() - of a command, as it is typed; "" for REPL_BLANK */
+const char *repl_name(enum repl_verb verb);
 
 /** repl_help() - the commands, lines */
 const char *repl_help(void);

@@ -2,10 +2,7 @@
 /*
  * Kernels of a die that is online: launch, ask whether they have ended.
  */
-#include "owner/owner.h"
-
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -17,48 +14,46 @@
 #define QUERY_NS      (1 * NSEC_PER_MSEC)
 #define QUERY_SLOT_NS (1 * NSEC_PER_SEC)
 
-int owner_check_online(const struct owner_die *d)
+int owner_check_online(struct owner_die *d)
 {
-	if (d->view.state == OWNER_OFFLINE)
+	enum owner_state state = owner_state(d);
+
+	if (state == OWNER_OFFLINE)
 		return -ENXIO;
-	return d->view.state == OWNER_FAILED ? -EIO : 0;
-}
-
-static bool is_marked(struct owner_die *d)
-{
-	bool marked;
-
-	pthread_mutex_lock(&d->lock);
-	marked = owner_is_marked_locked(d);
-	pthread_mutex_unlock(&d->lock);
-	return marked;
+	return state == OWNER_FAILED ? -EIO : 0;
 }
 
 int owner_poll(struct owner *o, unsigned int die)
 {
+	struct wire_request req = { .op = WIRE_POLL };
 	struct owner_die *d = &o->dies[die];
+	struct wire_reply reply;
 	uint64_t now = now_ns();
-	CUresult err;
 	int ret;
 
 	ret = owner_check_online(d);
-	if (ret || d->view.state == OWNER_IDLE)
+	if (ret || owner_state(d) == OWNER_IDLE)
 		return ret;
-	if (!is_marked(d) && now < d->query_at)
+	/* nothing that failed leaves a mark, so there is nothing to ask */
+	if (owner_is_marked(d)) {
+		owner_set_state(d, OWNER_IDLE);
+		return 0;
+	}
+	owner_check_alive(o, die);
+	ret = owner_check_online(d);
+	if (ret)
+		return ret;
+	if (now < d->query_at)
 		return -EAGAIN;
 	d->query_at = now + (o->cfg.window.enter ? QUERY_SLOT_NS : QUERY_NS);
 
-	ret = owner_use(o, die);
+	ret = owner_enter(o, die);
 	if (ret)
 		return ret;
-	err = cuda.cuStreamQuery(d->stream);
-	if (err == CUDA_ERROR_NOT_READY)
-		ret = -EAGAIN;
-	else if (err)
-		ret = owner_failed(o, die, "cuStreamQuery", err);
-	else
-		owner_set_state(d, OWNER_IDLE);
+	ret = owner_call(o, die, &req, &reply);
 	owner_leave(o, die);
+	if (!ret)
+		owner_set_state(d, OWNER_IDLE);
 	return ret;
 }
 
@@ -70,12 +65,12 @@ int owner_check_idle(struct owner *o, unsigned int die)
 	return ret == -EAGAIN ? -EBUSY : ret;
 }
 
-static const struct ptx_kernel *find_in(const struct owner_module *m,
+static const struct ptx_kernel *find_in(const struct owner_kernels *m,
 					const char *name)
 {
-	for (unsigned int i = 0; i < m->n_kernels; i++)
-		if (!strcmp(m->kernels[i].name, name))
-			return &m->kernels[i];
+	for (unsigned int i = 0; i < m->n; i++)
+		if (!strcmp(m->list[i].name, name))
+			return &m->list[i];
 	return NULL;
 }
 
@@ -110,85 +105,85 @@ static int check_args(struct owner *o, unsigned int die,
 	return 0;
 }
 
-/* Behind everything queued so far the GPU writes a new mark. */
-static CUresult queue_mark(struct owner_die *d)
-{
-	unsigned char want = (unsigned char)(d->mark_want + 1);
-	CUresult err;
-
-	pthread_mutex_lock(&d->lock);
-	d->mark_want = want;
-	d->view.state = OWNER_RUNNING;
-	pthread_mutex_unlock(&d->lock);
-	d->query_at = 0;
-	err = cuda.cuMemsetD8Async(d->mark, want, 1, d->stream);
-	if (err)
-		return err;
-	return cuda.cuMemcpyDtoHAsync_v2(d->done, d->mark, 1, d->stream);
-}
-
-/* In the window. */
-static int launch(struct owner *o, unsigned int die, const struct owner_launch *l)
+/* What is asked for, or why not. */
+static int prepare(struct owner *o, unsigned int die,
+		   const struct owner_launch *l, struct wire_request *req)
 {
 	struct owner_die *d = &o->dies[die];
-	const struct owner_module *m = &d->user;
-	const struct ptx_kernel *k = find_in(m, l->kernel);
-	uint64_t values[PTX_MAX_PARAMS];
-	void *args[PTX_MAX_PARAMS];
-	CUfunction fn;
-	CUresult err;
-	int ret;
+	const struct ptx_kernel *k = find_in(&d->user, l->kernel);
 
-	if (!k) {
-		m = &d->builtin;
-		k = find_in(m, l->kernel);
-	}
+	*req = (struct wire_request){ .op = WIRE_LAUNCH,
+				      .is_user = k != NULL,
+				      .launch = *l };
+	if (!k)
+		k = find_in(&d->builtin, l->kernel);
 	if (!k) {
 		owner_blame(o, die, "launch: no kernel %s", l->kernel);
 		return -ENOENT;
 	}
-	ret = check_args(o, die, k, l);
+	return check_args(o, die, k, l);
+}
+
+/* In the window. Behind all that was queued the GPU writes a new mark. */
+static int launch(struct owner *o, unsigned int die, struct wire_request *req)
+{
+	struct owner_die *d = &o->dies[die];
+	struct wire_reply reply = { 0 };
+	enum owner_state before;
+	int ret;
+
+	pthread_mutex_lock(&d->lock);
+	before = d->view.state;
+	d->mark_want++;
+	d->view.state = OWNER_RUNNING;
+	pthread_mutex_unlock(&d->lock);
+	d->query_at = 0;
+	req->mark = d->mark_want;
+	ret = owner_call(o, die, req, &reply);
+	if (ret && !reply.value) {
+		/* nothing was queued; what ran before has the mark before */
+		pthread_mutex_lock(&d->lock);
+		d->mark_want--;
+		if (d->view.state == OWNER_RUNNING)
+			d->view.state = before;
+		pthread_mutex_unlock(&d->lock);
+	}
 	if (ret)
 		return ret;
-	for (unsigned int i = 0; i < l->n_args; i++) {
-		const struct owner_arg *a = &l->args[i];
-
-		values[i] = a->is_buffer ? d->buffer[a->buffer] : a->bits;
-		args[i] = &values[i];
-	}
-	err = cuda.cuModuleGetFunction(&fn, m->module, l->kernel);
-	if (err)
-		return owner_failed(o, die, "cuModuleGetFunction", err);
-	err = cuda.cuLaunchKernel(fn, l->grid[0], l->grid[1], l->grid[2],
-				  l->block[0], l->block[1], l->block[2], 0,
-				  d->stream, args, NULL);
-	if (err)
-		return owner_failed(o, die, "cuLaunchKernel", err);
-	err = queue_mark(d);
-	if (err)
-		return owner_failed(o, die, "mark behind a kernel", err);
 	pthread_mutex_lock(&d->lock);
 	d->view.launches++;
-	strcpy(d->view.kernel, l->kernel);
+	strcpy(d->view.kernel, req->launch.kernel);
 	pthread_mutex_unlock(&d->lock);
-	owner_say(o, die, "launched %s", l->kernel);
+	owner_say(o, die, "launched %s", req->launch.kernel);
 	return 0;
 }
 
 int owner_launch(struct owner *o, unsigned int die, const struct owner_launch *l)
 {
+	struct wire_request req;
 	int ret;
 
 	ret = owner_check_online(&o->dies[die]);
-	if (ret)
-		return ret;
-	ret = owner_use(o, die);
+	if (!ret)
+		ret = prepare(o, die, l, &req);
+	if (!ret)
+		ret = owner_enter(o, die);
 	if (ret)
 		return ret;
 	o->dies[die].has_work = false;
-	ret = launch(o, die, l);
+	ret = launch(o, die, &req);
 	owner_leave(o, die);
 	return ret;
+}
+
+static int fill_and_launch(struct owner *o, unsigned int die,
+			   struct wire_request *req)
+{
+	struct wire_request fill = { .op = WIRE_FILL };
+	struct wire_reply reply;
+	int ret = owner_call(o, die, &fill, &reply);
+
+	return ret ? ret : launch(o, die, req);
 }
 
 int owner_work(struct owner *o, unsigned int die, uint32_t seed, uint32_t iters,
@@ -208,25 +203,22 @@ int owner_work(struct owner *o, unsigned int die, uint32_t seed, uint32_t iters,
 		},
 	};
 	struct owner_die *d = &o->dies[die];
-	CUresult err;
+	struct wire_request req;
 	int ret;
 
 	if (iters > WORK_MAX_ITERS)
 		return -EINVAL;
 	ret = owner_check_idle(o, die);
+	if (!ret)
+		ret = prepare(o, die, &l, &req);
 	if (ret)
 		return ret;
-	work_fill(d->stage, OWNER_FLOATS, seed);
-	ret = owner_use(o, die);
+	work_fill((float *)d->shared->stage, OWNER_FLOATS, seed);
+	ret = owner_enter(o, die);
 	if (ret)
 		return ret;
 	d->has_work = false;
-	err = cuda.cuMemcpyHtoDAsync_v2(d->buffer[OWNER_IN], d->stage,
-					OWNER_BYTES, d->stream);
-	if (err)
-		ret = owner_failed(o, die, "cuMemcpyHtoDAsync", err);
-	else
-		ret = launch(o, die, &l);
+	ret = fill_and_launch(o, die, &req);
 	owner_leave(o, die);
 	if (ret)
 		return ret;

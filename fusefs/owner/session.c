@@ -2,30 +2,23 @@
 #include "owner/session.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/util.h"
-#include "cuda/cuda.h"
 #include "lib/barswap.h"
-#include "owner/bind.h"
 #include "owner/owner.h"
 
 #define POLL_NS NSEC_PER_MSEC /* between two looks at a kernel that runs */
-
-extern char **environ;
 
 struct session {
 	struct session_config cfg;
 	bs_context *bs; /* NULL: there is no slot */
 	unsigned int n_dies;
 	char bdf[OWNER_MAX_DIES][16];
+	char *node; /* of the module, absolute; NULL: there is none */
 	struct owner *owner;
 	const char *doing; /* the command, for lines of the log */
 };
@@ -47,11 +40,6 @@ static void on_log(void *arg, unsigned int die, const char *line)
 	struct session *s = arg;
 
 	say(s, "%s %u: %s", s->doing, die, line);
-}
-
-static bool is_module(const struct session *s)
-{
-	return s->bs && !strcmp(bs_device_name(s->bs), "bar_swap");
 }
 
 /*
@@ -103,7 +91,12 @@ static int open_device(struct session *s)
 	for (unsigned int die = 0; die < s->n_dies; die++)
 		if (!bs_die_info(s->bs, (int)die, &info))
 			memcpy(s->bdf[die], info.bdf, sizeof(info.bdf));
-	return s->n_dies ? 0 : -ENODEV;
+	if (!s->n_dies)
+		return -ENODEV;
+	if (bs_lease_fd(s->bs) < 0)
+		return 0;
+	s->node = realpath(s->cfg.device, NULL);
+	return s->node ? 0 : -errno;
 }
 
 int session_open(struct session **out, const struct session_config *cfg)
@@ -117,13 +110,14 @@ int session_open(struct session **out, const struct session_config *cfg)
 	s->cfg = *cfg;
 	ret = open_device(s);
 	if (ret)
-		goto out_free;
+		goto out_device;
 	oc.n_dies = s->n_dies;
 	oc.is_streams = cfg->is_streams;
 	oc.log = on_log;
 	oc.log_arg = s;
-	if (is_module(s))
-		oc.bdf = (const char(*)[16])s->bdf;
+	oc.node = s->node;
+	oc.bdf = (const char(*)[16])s->bdf;
+	oc.lease_fd = bs_lease_fd(s->bs);
 	if (s->bs)
 		oc.window = (struct owner_window){ enter, leave, s };
 	ret = owner_open(&s->owner, &oc);
@@ -134,7 +128,7 @@ int session_open(struct session **out, const struct session_config *cfg)
 
 out_device:
 	bs_free(s->bs);
-out_free:
+	free(s->node);
 	free(s);
 	return ret;
 }
@@ -144,15 +138,77 @@ unsigned int session_dies(const struct session *s)
 	return s->n_dies;
 }
 
-static void discover(struct session *s)
+static int probe(struct session *s, unsigned int die)
 {
-	static const char *const states[] = {
+	int count = 0;
+	int ret = owner_probe(s->owner, die, &count);
+
+	if (!ret)
+		say(s, "probe %u: a new process sees %d CUDA devices", die,
+		    count);
+	return ret;
+}
+
+static int offline(struct session *s, unsigned int die)
+{
+	int ret = owner_offline(s->owner, die);
+
+	if (!ret)
+		say(s, "offline %u: ok", die);
+	return ret;
+}
+
+static const char *state_name(const struct bs_info *info)
+{
+	static const char *const names[] = {
 		[BS_STATE_IDLE] = "idle",
 		[BS_STATE_ACTIVE] = "active",
 		[BS_STATE_DEAD] = "dead",
 		[BS_STATE_NO_VRAM] = "no_vram",
 		[BS_STATE_UNUSABLE] = "unusable",
 	};
+
+	return names[info->state];
+}
+
+/* What the die is in once it is in. */
+static int look(struct session *s, unsigned int die, struct bs_info *info)
+{
+	int ret = enter(s, die);
+
+	if (ret)
+		return ret;
+	ret = bs_die_info(s->bs, (int)die, info);
+	leave(s, die);
+	return ret;
+}
+
+static int warm(struct session *s, unsigned int die)
+{
+	struct bs_info info;
+	int ret;
+
+	if (!s->node) {
+		say(s, "warm %u: the module's dies alone are ever cold", die);
+		return -EOPNOTSUPP;
+	}
+	ret = look(s, die, &info);
+	if (!ret && info.state == BS_STATE_ACTIVE) {
+		say(s, "warm %u: it has its memory", die);
+		return 0;
+	}
+	if (!ret)
+		ret = owner_warm(s->owner, die);
+	if (!ret)
+		ret = look(s, die, &info);
+	if (ret)
+		return ret;
+	say(s, "warm %u: %s", die, state_name(&info));
+	return info.state == BS_STATE_ACTIVE ? 0 : -EIO;
+}
+
+static void discover(struct session *s)
+{
 	struct bs_info info;
 
 	for (unsigned int die = 0; die < s->n_dies; die++) {
@@ -160,92 +216,11 @@ static void discover(struct session *s)
 			say(s, "discover %u: a context of its own", die);
 		else if (!bs_die_info(s->bs, (int)die, &info))
 			say(s, "discover %u: %s %04x:%04x %s, driver %s", die,
-			    info.bdf, info.vendor, info.device,
-			    states[info.state],
+			    info.bdf, info.vendor, info.device, state_name(&info),
 			    *info.driver ? info.driver : "none");
 	}
 	say(s, "discover: %u dies, device %s", s->n_dies,
 	    s->bs ? bs_device_name(s->bs) : "none");
-}
-
-/* On a card of ours the driver takes the die first; elsewhere it has it. */
-static int bind(struct session *s, unsigned int die)
-{
-	const struct bind_env env = {
-		.sysfs = "/sys",
-		.modprobe = "modprobe",
-		.n_dies = s->n_dies,
-		.bdf = (const char(*)[16])s->bdf,
-	};
-	char why[OWNER_LINE_LEN] = "";
-	int ret;
-
-	if (!is_module(s))
-		return 0;
-	ret = enter(s, die);
-	if (ret)
-		return ret;
-	ret = bind_die(&env, die, why, sizeof(why));
-	if (ret)
-		say(s, "%s %u: %s", s->doing, die, why);
-	leave(s, die);
-	return ret;
-}
-
-static int online(struct session *s, unsigned int die)
-{
-	int ret = bind(s, die);
-
-	return ret ? ret : owner_online(s->owner, die);
-}
-
-/* The count as a process sees it that starts now: this program once more. */
-static int count_anew(int *count)
-{
-	char *args[] = { "k80-owner", "--print-count", NULL };
-	posix_spawn_file_actions_t actions;
-	char text[16] = "";
-	int fds[2], status = -1;
-	pid_t pid;
-	int ret;
-
-	if (pipe2(fds, O_CLOEXEC))
-		return -errno;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	ret = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, args, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (!ret) {
-		if (read(fds[0], text, sizeof(text) - 1) < 0)
-			ret = errno;
-		waitpid(pid, &status, 0);
-	}
-	close(fds[0]);
-	if (ret || status)
-		return ret ? -ret : -ENODEV;
-	*count = atoi(text);
-	return 0;
-}
-
-static int probe(struct session *s, unsigned int die)
-{
-	int count = 0;
-	int ret = bind(s, die);
-
-	if (ret)
-		return ret;
-	if (s->bs)
-		ret = enter(s, die);
-	if (ret)
-		return ret;
-	ret = count_anew(&count);
-	if (s->bs)
-		leave(s, die);
-	if (!ret)
-		say(s, "probe %u: a new process sees %d CUDA devices", die,
-		    count);
-	return ret;
 }
 
 static int swap(struct session *s, unsigned int die)
@@ -257,6 +232,7 @@ static int swap(struct session *s, unsigned int die)
 		say(s, "swap %u: there is no slot", die);
 		return 0;
 	}
+	say(s, "swap %u: acquire", die);
 	ret = acquire(s, die, 0);
 	if (!ret)
 		say(s, "swap %u: in the slot, %.3f ms", die,
@@ -270,8 +246,11 @@ static int wait_idle(struct session *s, unsigned int die)
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 	int ret;
 
-	while ((ret = owner_poll(s->owner, die)) == -EAGAIN)
+	while ((ret = owner_poll(s->owner, die)) == -EAGAIN) {
+		if (s->cfg.is_ended())
+			return -EINTR;
 		nanosleep(&nap, NULL);
+	}
 	return ret;
 }
 
@@ -302,13 +281,13 @@ static int read_back(struct session *s, unsigned int die)
 		    die, r.n_wrong ? "FAIL" : "PASS", OWNER_FLOATS - r.n_wrong,
 		    OWNER_FLOATS, r.seed, r.iters,
 		    (double)r.sync_ns / NSEC_PER_MSEC);
-	return ret;
+	return !ret && r.n_wrong ? -EIO : ret;
 }
 
 static int count_devices(struct session *s)
 {
 	int count = 0;
-	int ret = owner_count(s->owner, 0, &count);
+	int ret = owner_count(s->owner, &count);
 
 	if (!ret)
 		say(s, "count: %d CUDA devices", count);
@@ -323,18 +302,26 @@ static void status(struct session *s)
 		[OWNER_RUNNING] = "running",
 		[OWNER_FAILED] = "failed",
 	};
+	char modules[256];
 	struct owner_view v;
+	struct bs_info info;
 
 	for (unsigned int die = 0; die < s->n_dies; die++) {
+		if (!s->bs || bs_die_info(s->bs, (int)die, &info))
+			memset(&info, 0, sizeof(info));
 		owner_view(s->owner, die, &v);
-		say(s, "status %u: %s, device %d, launches %llu, verified %s",
-		    die, states[v.state], v.device,
+		say(s,
+		    "status %u: %s, %s, driver %s, device %d, launches %llu, verified %s",
+		    die, states[v.state], *info.bdf ? info.bdf : "no address",
+		    *info.driver ? info.driver : "none", v.device,
 		    (unsigned long long)v.launches,
 		    v.verified < 0 ? "none"
 		    : v.verified   ? "PASS"
 				   : "FAIL");
 	}
-	say(s, "status: slot %d", s->bs ? bs_active_die(s->bs) : -1);
+	owner_modules(s->owner, modules, sizeof(modules));
+	say(s, "status: slot %d, modules %s", s->bs ? bs_active_die(s->bs) : -1,
+	    *modules ? modules : "none");
 }
 
 static void help(struct session *s)
@@ -349,68 +336,76 @@ static void help(struct session *s)
 	free(text);
 }
 
-void session_run(struct session *s, const struct repl_cmd *cmd)
+static int run(struct session *s, const struct repl_cmd *cmd)
 {
-	static const char *const names[] = {
-		[REPL_ONLINE] = "online", [REPL_PROBE] = "probe",
-		[REPL_SWAP] = "swap",     [REPL_WORK] = "work",
-		[REPL_READ] = "read",     [REPL_COUNT] = "count",
-		[REPL_SHUTDOWN] = NULL, /* the last */
-	};
-	int ret = 0;
-
-	s->doing = names[cmd->verb];
 	switch (cmd->verb) {
 	case REPL_BLANK:
 	case REPL_SHUTDOWN:
-		return;
+		return 0;
 	case REPL_DISCOVER:
 		discover(s);
-		return;
+		return 0;
 	case REPL_STATUS:
 		status(s);
-		return;
+		return 0;
 	case REPL_HELP:
 		help(s);
-		return;
+		return 0;
 	case REPL_ONLINE:
-		ret = online(s, cmd->die);
-		break;
+		return owner_online(s->owner, cmd->die);
+	case REPL_OFFLINE:
+		return offline(s, cmd->die);
 	case REPL_PROBE:
-		ret = probe(s, cmd->die);
-		break;
+		return probe(s, cmd->die);
+	case REPL_WARM:
+		return warm(s, cmd->die);
 	case REPL_SWAP:
-		ret = swap(s, cmd->die);
-		break;
+		return swap(s, cmd->die);
 	case REPL_WORK:
-		ret = work(s, cmd);
-		break;
+		return work(s, cmd);
 	case REPL_READ:
-		ret = read_back(s, cmd->die);
-		break;
+		return read_back(s, cmd->die);
 	case REPL_COUNT:
-		ret = count_devices(s);
-		break;
+		return count_devices(s);
 	}
+	return -EINVAL;
+}
+
+static int run_and_say(struct session *s, const struct repl_cmd *cmd)
+{
+	int ret = run(s, cmd);
+
 	if (ret == -ENXIO)
 		say(s, "%s %u: error: it is not online", s->doing, cmd->die);
 	else if (ret)
 		say(s, "%s %u: error: %s", s->doing, cmd->die, strerror(-ret));
+	return ret;
 }
 
-int session_print_count(void)
+int session_run(struct session *s, const struct repl_cmd *cmd)
 {
-	char why[OWNER_LINE_LEN];
-	int count = 0;
-	int ret = cuda_open(why, sizeof(why));
+	struct repl_cmd one = *cmd;
+	int ret = 0;
 
-	if (!ret && cuda.cuDeviceGetCount(&count)) {
-		snprintf(why, sizeof(why), "cuDeviceGetCount failed");
-		ret = -EIO;
+	s->doing = repl_name(cmd->verb);
+	if (!cmd->is_all)
+		return run_and_say(s, cmd);
+	for (one.die = 0; one.die < s->n_dies; one.die++) {
+		int err = run_and_say(s, &one);
+
+		ret = ret ? ret : err;
 	}
-	if (ret)
-		fprintf(stderr, "k80-owner: %s\n", why);
-	else
-		printf("%d\n", count);
+	return ret;
+}
+
+int session_close(struct session *s)
+{
+	int ret;
+
+	s->doing = repl_name(REPL_SHUTDOWN);
+	ret = owner_free(s->owner);
+	bs_free(s->bs);
+	free(s->node);
+	free(s);
 	return ret;
 }

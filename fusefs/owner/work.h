@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* below 2^20 + 2^22 every integer is a float, so sums are exact */
+/* up to 2^24 every integer is a float, so sums are exact */
 #define WORK_MAX_VALUE (1u << 20)
-#define WORK_MAX_ITERS (1u << 22)
+#define WORK_MAX_ITERS ((1u << 24) - WORK_MAX_VALUE)
 
 /** work_fill() - @n integers below WORK_MAX_VALUE, made from the seed */
 void work_fill(float *in, size_t n, uint32_t seed);

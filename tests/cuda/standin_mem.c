@@ -307,7 +307,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t len, unsigned int flags)
 {
 	struct alloc *a;
 
-	ENTER_CTX(cuMemHostRegister_v2, ctx);
+	ENTER_TOUCH(cuMemHostRegister_v2, ctx);
 	if (!ptr || !len || flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&all.lock);

@@ -21,17 +21,20 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	local f
 
 	# what "all" makes is taken as it is
-	for f in k80fs k80-owner libbarswap.a libbarswap.so.1.0 barswap.pc; do
+	for f in k80fs k80-owner k80-worker libbarswap.a libbarswap.so.1.0 barswap.pc; do
 		[ -e "$TOP/build/$f" ] || skip "needs build/$f"
 	done
 	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a b"
 	expect 0 "$rc" "$(cat out)"
 	[ -x "$WORK/a b/usr/local/bin/k80fs" ] || die "no k80fs"
+	[ -x "$WORK/a b/usr/local/bin/../libexec/k80fs/k80-worker" ] ||
+		die "no worker where k80fs looks for it"
 	[ -e "$WORK/a b/usr/local/share/k80fs/bar_swap.conf" ] || die "no conf"
 	run make -s -C "$TOP" uninstall DESTDIR="$WORK/a b"
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(find "$WORK/a b" ! -type d)"
 	[ ! -e "$WORK/a b/usr/local/share/k80fs" ] || die "share/k80fs is left"
+	[ ! -e "$WORK/a b/usr/local/libexec/k80fs" ] || die "libexec is left"
 }
 
 # installed as it is, and fit for programs in C and in C++

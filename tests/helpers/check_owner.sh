@@ -56,7 +56,7 @@ check_session()
 	expect_line "swap 3: in the slot" out
 	expect_line "status: slot 3" out
 	expect_no_line error out
-	expect 6 "$(grep -c ' read ' out)" "commands after quit"
+	expect 6 "$(grep -c ' read [0-5]: PASS' out)" "commands after quit"
 	expect_line "end: the slot stays as it is" out
 }
 
@@ -104,53 +104,160 @@ test_session_without_a_slot_passes()
 	expect_line "swap 1: there is no slot" out
 }
 
+# the line of a step comes before what the step makes
+test_each_step_is_logged_before_it_is_done()
+{
+	printf 'online 3\nwork 3 0x10 5\nread 3\noffline 3\nread 3\n' >commands
+	owner --log=log <commands
+	expect 3 "$rc" "exit code"
+	check_log log
+	sed 's/^[^ ]* //' log >steps
+	expect "online 3: acquire
+online 3: start of k80-worker
+online 3: cuInit
+online 3: cuCtxCreate
+online 3: cuStreamCreate, cuMemAlloc, cuMemHostRegister
+online 3: cuModuleLoadDataEx" "$(sed -n '/acquire/,/cuModuleLoad/p' steps)" steps
+	sed -n '/^work/,$p' steps >rest
+	expect "work 3: cuLaunchKernel k80_add" "$(head -n 1 rest)" "first of work"
+	expect_line "work 3: 1048576 floats, seed 16, iters 5" rest
+	expect_line "read 3: PASS" rest
+	expect_line "offline 3: end of its worker" rest
+	expect_line "read 3: error: it is not online" rest
+}
+
+test_a_killed_worker_costs_its_die_alone()
+{
+	local pid worker=''
+
+	mkfifo -m 600 fifo
+	owner --input=fifo --log=log &
+	pid=$!
+	printf 'online 0\nonline 1\nwork 0 1 2 1000000000\nwork 1 3 4\n' >fifo
+	wait_for grep -q 'work 1: 1048576' log
+	worker=$(pgrep -x -f 'k80-worker 1 .*')
+	kill -KILL "$worker"
+	printf 'read 1\nread 0\nonline 1\nwork 1 5 6\nread 1\nquit\n' >fifo
+	wait $pid || :
+	check_log log
+	expect_line "read 1: its worker has died" log
+	expect_line "read 1: error: Input/output error" log
+	expect_line "read 0: PASS" log
+	expect_line "read 1: PASS" log
+	expect '' "$(pgrep -x -f 'k80-worker .*' || :)" "workers left"
+}
+
+# the end is an orderly one, also by signal and when it is killed
+test_no_worker_is_left_behind()
+{
+	local pid sig
+
+	for sig in TERM INT HUP KILL; do
+		rm -f fifo log
+		owner --input=fifo --log=log &
+		pid=$!
+		wait_for test -p fifo
+		printf 'online 0\nonline 1\nwork 0 1 2 100000000000\n' >fifo
+		wait_for grep -q 'work 0: 1048576' log
+		kill -$sig "$(pgrep -f '^[^ ]*k80-owner .*--input=fifo')"
+		wait $pid || :
+		[ $sig = KILL ] || expect_line "end: the slot stays" log
+		wait_for sh -c '! pgrep -x -f "k80-worker .*"'
+	done
+}
+
+test_input_of_others_is_refused()
+{
+	mkfifo -m 622 fifo
+	owner --input=fifo
+	expect 1 "$rc" "exit code"
+	expect_line "fifo: refused: others may write to it" out
+	owner --input=/dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "refused: neither a FIFO nor a file" out
+}
+
 test_garbage_is_survived()
 {
 	{
 		printf 'online 0\nfoo\nonline\nonline 6\nonline -1\nonline 0x0\n'
-		printf 'work 0 1 4194305\nread 1\nread 0\nwork 3 1 1\n\n \n'
+		printf 'work 0 1 15728641\nread 1\nread 0\nwork 3 1 1\n\n \n'
 		head -c 100000 /dev/urandom
 		printf '\n'
 		head -c 5000 /dev/zero | tr '\0' x
 		printf '\nwork 0 9 9\nread 0'
 	} >commands
 	owner <commands
-	expect 0 "$rc" "exit code"
+	expect 3 "$rc" "exit code"
 	check_log out
 	expect_line "error: unknown command: 'foo'" out
 	expect_line "error: wrong number of arguments: 'online'" out
 	expect_line "error: no such die: 'online 6'" out
 	expect_line "error: not a number: 'online -1'" out
 	expect_line "error: not a number: 'online 0x0'" out
-	expect_line "error: more iterations than 4194304: 'work 0 1 4194305'" out
+	expect_line "error: more iterations than 15728640: 'work 0 1 15728641'" out
 	expect_line "read 1: error: it is not online" out
 	expect_line "read 0: error: No data available" out
 	expect_line "error: longer than a line may be: 'xxxxxxxx" out
 	expect_line "read 0: PASS" out
 }
 
-test_fifo_is_opened_again_at_its_end()
+# 1 if some process has ./log open so that a line written is on the disk
+log_is_dsync()
+{
+	local f
+
+	for f in /proc/[0-9]*/fd/*; do
+		[ "$f" -ef log ] || continue
+		echo $((($(sed -n 's/^flags:[[:space:]]*//p' \
+			"${f/\/fd\//\/fdinfo\/}") & 010000) != 0))
+		return
+	done
+}
+
+test_fifo_keeps_what_comes_between_writers()
 {
 	owner --input=fifo --log=log &
 	local pid=$!
 
 	wait_for test -p fifo
 	echo "online 0" >fifo
-	printf 'work 0 1 2' >fifo
-	wait_for grep -q 'work 0: 1048576 floats' log
+	# half a line, and its rest from another writer
+	printf 'work 0 1' >fifo
+	printf ' 2\nswap 1\n' >fifo
+	wait_for grep -q 'work 0: 1048576 floats, seed 1, iters 2,' log
 	expect "-rw-r--r--" "$(stat -c %A log)" "mode of the log"
 	expect "prw-------" "$(stat -c %A fifo)" "mode of the FIFO"
+	expect 1 "$(log_is_dsync)" "the log is O_DSYNC"
 	printf 'read 0\n' >fifo
 	wait_for grep -q 'read 0: PASS' log
 	echo shutdown >fifo
 	wait $pid
 	check_log log
 	expect_line "end:" log
+	expect_no_line error log
 	expect "" "$(cat out)" "standard output"
 	# appended to
 	echo quit >commands
 	owner --log=log <commands
 	expect 2 "$(grep -c ' ready$' log)" "sessions in the log"
+}
+
+test_a_slow_command_loses_none_that_follow()
+{
+	owner --device=sim:vram=64M,swap_us=300000 --input=fifo --log=log &
+	local pid=$!
+
+	wait_for test -p fifo
+	printf 'swap 1\n' >fifo
+	sleep .1
+	echo count >fifo
+	echo status >fifo
+	echo quit >fifo
+	wait $pid
+	expect_line "swap 1: in the slot" log
+	expect_line "count: " log
+	expect_line "status: slot 1" log
 }
 
 test_input_that_is_a_file_ends_at_its_end()
@@ -191,7 +298,7 @@ test_without_libcuda_online_says_so()
 	rc=0
 	printf 'online 0\ncount\nprobe 0\n' |
 		"$OWNER" --device=sim:vram=64M >out 2>/dev/null || rc=$?
-	expect 0 "$rc" "exit code"
+	expect 3 "$rc" "exit code"
 	expect_line "install the vendor's driver" out
 	expect_line "online 0: error: No such device" out
 	expect_line "probe 0: error: No such device" out
@@ -202,7 +309,9 @@ test_a_full_log_stops_nothing()
 	[ -c /dev/full ] || skip "no /dev/full"
 	printf 'online 0\nwork 0 1 2\nread 0\n' >commands
 	owner --log=/dev/full <commands
-	expect 0 "$rc" "exit code"
+	expect 1 "$rc" "exit code"
+	expect_line "k80-owner: the log: No space left on device" out
+	expect 1 "$(wc -l <out)" "complaints"
 }
 
 test_compute_persist_passes_in_miniature()

@@ -52,7 +52,7 @@ spoil() {
 
 session
 for call in cuDeviceGetCount cuDeviceGet cuCtxCreate_v2 \
-	cuStreamCreate cuMemAlloc_v2 cuMemsetD8Async cuMemAllocHost_v2 \
+	cuStreamCreate cuMemAlloc_v2 cuMemsetD8Async cuMemHostRegister_v2 \
 	cuModuleLoadDataEx cuMemcpyHtoDAsync_v2 \
 	cuModuleGetFunction cuLaunchKernel cuMemcpyDtoHAsync_v2; do
 	for n in 1 2 3; do
@@ -67,10 +67,9 @@ for call in cuDeviceGetCount cuDeviceGet cuCtxCreate_v2 \
 		recover "$call:$n"
 	done
 done
-# the first call of these is for what is left of the old context
 for call in cuCtxSetCurrent cuStreamSynchronize; do
 	spoil
-	order $call 2
+	order $call 1
 	if session 2>"$W/log"; then
 		fail "$call failed and nobody said so"
 	fi
@@ -78,7 +77,7 @@ for call in cuCtxSetCurrent cuStreamSynchronize; do
 done
 # these are asked again, or are not needed for the result
 for call in cuStreamQuery cuDeviceGetName cuCtxDestroy_v2 cuMemFree_v2 \
-	cuMemFreeHost cuStreamDestroy_v2 cuModuleUnload; do
+	cuMemHostUnregister cuStreamDestroy_v2 cuModuleUnload; do
 	spoil
 	order "$call" 1
 	session 2>"$W/log" || recover "$call"

@@ -20,7 +20,8 @@ ctypes.CDLL("libcuda.so.1")' 2>"$W/log"; then
 	unmount
 fi
 
-use_standin STANDIN_FAIL=cuInit:1:100
+use_standin "STANDIN_ORDERS=$W/orders"
+cuda_order cuInit:1:100
 VRAM=64M mount_sim compute
 compute_errno 0 ENODEV online
 logged 0 "cuInit: CUDA_ERROR_NO_DEVICE"

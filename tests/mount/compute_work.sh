@@ -8,7 +8,7 @@ expect_compute 2 state offline
 for c in sync verify "work 1 2" "launch k80_fill 1 1 out u32:1 f32:1"; do
 	compute_errno 2 ENXIO "$c"
 done
-for c in onlin "online 1" "work 1" "work 1 4194305" "launch x" quit; do
+for c in onlin "online 1" "work 1" "work 1 15728641" "launch x" quit; do
 	compute_errno 2 EINVAL "$c"
 done
 compute 2 ""
@@ -31,7 +31,7 @@ grep -qvE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}Z .' \
 	"$(die 2)/compute/log" && fail "a line of the log has no time"
 
 # the most that stays exact, and a result that is spoilt
-printf 'work 4294967295 4194304\nverify\n' | cat >"$(die 2)/compute/ctl"
+printf 'work 4294967295 15728640\nverify\n' | cat >"$(die 2)/compute/ctl"
 expect_compute 2 verified PASS
 t "$(die 2)/compute/out" rw pwrite,400000,4,9
 compute_errno 2 EIO verify
@@ -51,3 +51,6 @@ expect_error "Argument list too long" dd if="$W/lines" \
 # other dies know nothing of it
 expect_compute 1 state offline
 expect_equal "$(cat "$(die 1)/compute/log")" ""
+# the log has each step before it was done
+logged 2 " cuCtxCreate"
+logged 2 " cuLaunchKernel k80_add"

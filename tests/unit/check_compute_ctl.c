@@ -49,12 +49,13 @@ END_TEST
 
 START_TEST(parse_of_work_gives_its_numbers)
 {
-	static const char line[] = "work 4294967295 4194304 18446744073709551615";
+	static const char line[] =
+		"work 4294967295 15728640 18446744073709551615";
 	struct compute_cmd cmd;
 
 	ck_assert_int_eq(parse(line, strlen(line), &cmd), 0);
 	ck_assert_uint_eq(cmd.seed, UINT32_MAX);
-	ck_assert_uint_eq(cmd.iters, 1 << 22);
+	ck_assert_uint_eq(cmd.iters, 15728640);
 	ck_assert_uint_eq(cmd.delay, UINT64_MAX);
 	ck_assert_int_eq(parse("work 1 2", 8, &cmd), 0);
 	ck_assert_uint_eq(cmd.delay, 0);
@@ -188,7 +189,7 @@ static const char *const bad[] = {
 	"work 1",
 	"work 1 2 3 4",
 	"work -1 2",
-	"work 1 4194305",
+	"work 1 15728641",
 	"work 4294967296 1",
 	"work 0x1 1",
 	"launch",

@@ -22,10 +22,15 @@ static const struct {
 	{ "online\t5", { .verb = REPL_ONLINE, .die = 5 } },
 	{ "online 005", { .verb = REPL_ONLINE, .die = 5 } },
 	{ "probe 1", { .verb = REPL_PROBE, .die = 1 } },
+	{ "offline 2", { .verb = REPL_OFFLINE, .die = 2 } },
+	{ "warm 3", { .verb = REPL_WARM, .die = 3 } },
+	{ "warm all", { .verb = REPL_WARM, .is_all = true } },
 	{ "swap 2", { .verb = REPL_SWAP, .die = 2 } },
 	{ "work 3 0 0", { .verb = REPL_WORK, .die = 3 } },
-	{ "work 3 4294967295 4194304",
-	  { .verb = REPL_WORK, .die = 3, .seed = UINT32_MAX, .iters = 1 << 22 } },
+	{ "work 3 4294967295 15728640",
+	  { .verb = REPL_WORK, .die = 3, .seed = UINT32_MAX, .iters = 15728640 } },
+	{ "work 3 0xfFfFfFfF 1",
+	  { .verb = REPL_WORK, .die = 3, .seed = UINT32_MAX, .iters = 1 } },
 	{ "work 3 7 8 18446744073709551615",
 	  { .verb = REPL_WORK, .die = 3, .seed = 7, .iters = 8, .delay = UINT64_MAX } },
 	{ "read 4", { .verb = REPL_READ, .die = 4 } },
@@ -47,6 +52,7 @@ START_TEST(parse_of_a_good_line_gives_its_command)
 			 0);
 	ck_assert_int_eq(cmd.verb, good[_i].cmd.verb);
 	ck_assert_uint_eq(cmd.die, good[_i].cmd.die);
+	ck_assert_int_eq(cmd.is_all, good[_i].cmd.is_all);
 	ck_assert_uint_eq(cmd.seed, good[_i].cmd.seed);
 	ck_assert_uint_eq(cmd.iters, good[_i].cmd.iters);
 	ck_assert_uint_eq(cmd.delay, good[_i].cmd.delay);
@@ -74,7 +80,17 @@ static const char *const bad[] = {
 	"work 0 1 2 3 4",
 	"work 6 1 2",
 	"work 0 4294967296 1",
-	"work 0 1 4194305",
+	"work 0 1 15728641",
+	"work 0 0x 1",
+	"work 0 x1 1",
+	"work 0 0x100000000 1",
+	"work 0 1 0x1",
+	"work 0x0 1 1",
+	"warm",
+	"warm 6",
+	"warm alle",
+	"online all",
+	"offline",
 	"work 0 1 -1",
 	"work 0 1 1.5",
 	"work 0 1 1 18446744073709551616",
@@ -186,10 +202,11 @@ END_TEST
 
 START_TEST(help_names_every_command)
 {
-	static const char *const names[] = { "discover", "online", "probe",
-					     "swap",     "work",   "read",
-					     "count",    "status", "help",
-					     "shutdown", "quit" };
+	static const char *const names[] = {
+		"discover", "warm D|all", "online", "offline", "probe",
+		"swap",     "work",       "read",   "count",   "status",
+		"help",     "shutdown",   "quit"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		ck_assert_ptr_nonnull(strstr(repl_help(), names[i]));

@@ -25,10 +25,13 @@
 	X(dev_sim_sock) \
 	X(dma)         \
 	X(guard)       \
+	X(hide)        \
+	X(input)       \
 	X(io)          \
 	X(io_long)     \
 	X(io_stress)   \
 	X(lines)       \
+	X(modules)     \
 	X(node)        \
 	X(options)     \
 	X(policy)      \
