@@ -171,10 +171,10 @@ all_cold()
 # the job takes it away.
 vendor_tree()
 {
-	local name=${1:-nvidia} dir tmp=/run/vendor
-	local mods=$BUILD/mod-$(uname -r)
+	local name=${1:-nvidia} tmp=/run/vendor dir mods
 
 	dir=/usr/lib/modules/$(uname -r)
+	mods=$BUILD/mod-$(uname -r)
 	[ -e /sys/module/overlay ] || insmod /run/mod/overlay.ko || return 1
 	mkdir -p $tmp/up $tmp/work $tmp/conf
 	mount -t overlay vendor /usr/lib \

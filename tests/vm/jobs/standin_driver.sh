@@ -54,7 +54,7 @@ check "modprobe loads the driver" modprobe nvidia
 check "and nvidia-uvm" modprobe nvidia-uvm
 check_is "it is bound to the die" "$(bs info 0 driver)" nvidia
 check_like "and says where it is" \
-	"$(cat /proc/driver/nvidia/gpus/$d0/information)" 'Device Minor:.*0$'
+	"$(cat "/proc/driver/nvidia/gpus/$d0/information")" 'Device Minor:.*0$'
 check_is "a driver that nobody uses trains nothing" "$(touches trainings)" 0
 exec 3<>/dev/nvidia0
 check_is "the first open trains the memory" "$(touches trainings)" 1
