@@ -324,6 +324,22 @@ test_install_without_blacklist()
 	expect_problem driver-files 'in no modprobe.d: blacklist nvidia_drm'
 }
 
+test_softdep_that_undoes_install()
+{
+	good_machine
+	sed -i 's/^softdep nvidia pre:$/& bar_swap/' \
+		root/etc/modprobe.d/bar_swap.conf
+	touch -d '2020-01-01' root/etc/modprobe.d/bar_swap.conf
+	expect_problem driver-files 'a softdep line undoes' 'copy bar_swap.conf'
+}
+
+test_softdep_of_others_that_ours_comes_before()
+{
+	good_machine
+	echo 'softdep nvidia post: nvidia-uvm' | put usr/lib/modprobe.d/nvidia.conf
+	expect_ok driver-files blacklist
+}
+
 test_dashes_and_tabs_in_modprobe_files()
 {
 	good_machine
