@@ -170,7 +170,7 @@ static int persist(int die, uint64_t want_ns, uint64_t max_sync_ns)
 	start = now_ns();
 	ret = owner_work(owner, (unsigned int)die, SEED, ITERS, delay);
 	if (!ret)
-		ret = bs_release_die(ctx, die);
+		ret = bs_release_flags(ctx, die, BS_FORCE);
 	if (ret)
 		return verdict(FAIL, "launch, release: %s", strerror(-ret));
 	out = now_ns();

@@ -239,7 +239,7 @@ static int persist_buffer(bs_context *ctx, struct owner *owner, int die)
 		block[w] = pattern(die, w * 8);
 	ret = owner_write(owner, (unsigned int)die, OWNER_IN, 0, block, BLOCK);
 	if (!ret)
-		ret = bs_release_die(ctx, die);
+		ret = bs_release_flags(ctx, die, BS_FORCE);
 	if (!ret)
 		ret = put_others_in(ctx, die);
 	memset(block, 0, sizeof(block));

@@ -205,7 +205,7 @@ static int slot_unbind(struct backend *be, unsigned int die)
 	int ret;
 
 	slot_sync(be, die);
-	ret = bs_release_die(s->ctx, (int)die);
+	ret = bs_release_flags(s->ctx, (int)die, be->with_driver ? BS_FORCE : 0);
 	s->bound = bs_active_die(s->ctx);
 	return ret;
 }

@@ -10,6 +10,9 @@ compute 0 online
 expect_status 0 state active
 # longer than the test has patience for
 compute 0 work 7 1000 100000000000
+# the driver that computes stays bound to it, as on a card
+sim cap 1
+sim driver 0 nvidia
 ctl root release
 expect_status root active none
 expect_compute 0 state running
@@ -30,12 +33,16 @@ unmount
 # one that ends while its die is out
 mount_compute
 compute 0 online
+sim cap 1
+sim driver 0 nvidia
 compute 0 work 7 1000 500000000
 ctl root release
 compute 0 sync
 expect_compute 0 state idle
 compute 0 verify
 expect_compute 0 verified PASS
+expect_status 0 driver nvidia
+sim driver 0 none
 
 # another die is held: what needs the slot waits its time, or does not
 ctl 1 pin
