@@ -13,17 +13,13 @@ mkdir "$M"
 mounts+=("$M")
 "$K80FS" -f -o "backend=sim,sim_vram=16M,sim_dir=$W/dies" "$M" 2>"$W/daemon" &
 daemon=$!
-for ((i = 0; i < 100; i++)); do
-	[ ! -e "$M/status" ] || break
-	sleep 0.1
-done
+await test -e "$M/status"
 exec 3<>"$M/die1/vram"
 kill -TERM $daemon
-for ((i = 0; i < 100; i++)); do
-	is_mounted "$M" || break
-	sleep 0.1
-done
-is_mounted "$M" && fail "still mounted"
+is_let_go() {
+	! is_mounted "$M"
+}
+await is_let_go || fail "still mounted"
 cat "$W/x" >&3
 kill -TERM $daemon
 kill -INT $daemon

@@ -30,8 +30,5 @@ sleep 0.3
 kill -TERM "$daemon"
 wait "$toucher" || fail "the page: $(cat "$W/touched")"
 ! wait "$zero" || fail "a zero that was cut off succeeded"
-for ((i = 0; i < 100; i++)); do
-	[ -d "/proc/$daemon" ] || break
-	sleep 0.1
-done
-[ "$i" -lt 100 ] || fail "still there: $(threads_of "$daemon")"
+await test ! -d "/proc/$daemon" ||
+	fail "still there: $(threads_of "$daemon")"

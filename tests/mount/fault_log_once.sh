@@ -8,10 +8,7 @@ SOCK=$W/sock
 mkdir "$M"
 mounts+=("$M")
 "$K80FS" -f -o "backend=sim,sim_vram=16M,sim_ctl=$SOCK" "$M" 2>"$W/daemon" &
-for ((i = 0; i < 100; i++)); do
-	[ ! -e "$M/status" ] || break
-	sleep 0.1
-done
+await test -e "$M/status"
 
 refused() {
 	local i
