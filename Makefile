@@ -85,6 +85,7 @@ SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
 PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
 MAN3 := fusefs/lib/libbarswap.3
+MAN4 := kmod/bar_swap.4
 MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
 STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
@@ -291,8 +292,9 @@ install: all
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
 	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf "$(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf"
-	$(INSTALL) -d "$(DESTDIR)$(mandir)/man3" "$(DESTDIR)$(mandir)/man8"
+	$(INSTALL) -d $(foreach n,3 4 8,"$(DESTDIR)$(mandir)/man$(n)")
 	$(INSTALL) -m 644 $(MAN3) "$(DESTDIR)$(mandir)/man3"
+	$(INSTALL) -m 644 $(MAN4) "$(DESTDIR)$(mandir)/man4"
 	$(INSTALL) -m 644 $(MAN8) "$(DESTDIR)$(mandir)/man8"
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
@@ -307,6 +309,7 @@ uninstall:
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
+		$(addprefix $(mandir)/man4/,$(notdir $(MAN4))) \
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \
 		rm -f "$(DESTDIR)$$f" || exit 1; \
 	done
