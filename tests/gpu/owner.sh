@@ -28,7 +28,7 @@ session() {
 	for d in 0 1 2 3 4 5; do echo "online $d"; done
 	for d in 0 1 2 3 4 5; do echo "work $d $((d + 1)) 100000 10000000"; done
 	for d in 0 1 2 3 4 5; do echo "read $d"; done
-	printf 'probe 1\ncount\nfoo\nstatus\nquit\n'
+	printf 'probe 1\ncount\nstatus\nquit\n'
 }
 
 # shellcheck disable=SC2317

@@ -38,17 +38,39 @@ round() {
 	expect_compute 0 verified PASS
 }
 
+# beside memory that the daemon has of the same device
+beside_memory() {
+	K80FS_BACKEND=cuda DIES=1 mount_cuda compute
+	random_file "$W/data" 1048576
+	dd if="$W/data" of="$(die 0)/vram" conv=notrunc status=none
+	compute 0 online
+	go_astray
+	compute_errno 0 EIO sync
+	expect_compute 0 state failed
+	cmp -n 1048576 "$W/data" "$(die 0)/vram"
+	dd if="$W/data" of="$(die 0)/vram" bs=1M seek=1 conv=notrunc,fsync \
+		status=none
+	compute 0 online
+	compute 0 work 1 2
+	compute 0 verify
+	expect_compute 0 verified PASS
+	cmp -n 1048576 "$W/data" "$(die 0)/vram"
+	expect_equal "$(status 0 alive)" 1 alive
+	unmount
+}
+
 mount_compute
 round
 round
 unmount
+beside_memory
 if [ "${K80_LIBCUDA:-}" != real ]; then
 	# as some drivers do it: the whole process is refused
 	export STANDIN_SPOILS=1
 	mount_compute
 	round
 	unmount
-	# beside memory that the daemon has of CUDA
+	beside_memory
 	K80FS_BACKEND=cuda DIES=2 mount_cuda compute
 	random_file "$W/data" 1048576
 	dd if="$W/data" of="$(die 1)/vram" conv=notrunc status=none

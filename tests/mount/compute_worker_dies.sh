@@ -39,6 +39,10 @@ grep -q '^SigIgn:.*[4567cdef]...$' "/proc/$pid/status" ||
 for fd in "/proc/$pid/fd"/*; do
 	case $(readlink "$fd") in
 	/dev/null | socket:* | /memfd:k80-worker* | anon_inode:* | pipe:*) ;;
+	/dev/nvidia* | /proc/driver/nvidia/* | /dev/char/*) # the driver's own
+		[ "${K80_LIBCUDA:-}" = real ] ||
+			fail "the worker has $(readlink "$fd")"
+		;;
 	*) fail "the worker has $(readlink "$fd")" ;;
 	esac
 done
