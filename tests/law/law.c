@@ -2,13 +2,14 @@
 /*
  * law - is the law for simulator and module the same
  *
- *	law [-p] [-u] [-k HOOK] TABLE
+ *	law [-p] [-u] [-k HOOK] [-g CONDITION] TABLE
  *
  * Makes every call of the table in every situation, on $BARSWAP_DEVICE or a
  * small simulator, and compares what comes out, errno and the state after it,
  * with TABLE; -p prints the table instead. -k: the program that brings about
  * conditions for the module. -u: the first card carries a stranger, so only
- * the cases of an unusable die are run; without it the module has none.
+ * the cases of an unusable die are run; without it the module has none. -g:
+ * only cases of a die asked for in that condition.
  *
  * Ends with "N cases, N dropped, N differ".
  */
@@ -345,7 +346,7 @@ static const char head[] =
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: law [-p] [-u] [-k HOOK] TABLE\n");
+	fprintf(stderr, "usage: law [-p] [-u] [-k HOOK] [-g CONDITION] TABLE\n");
 	exit(2);
 }
 
@@ -354,18 +355,21 @@ int main(int argc, char **argv)
 	const struct sigaction bus = { .sa_handler = on_sigbus };
 	const struct sigaction tick = { .sa_handler = on_alarm };
 	struct run r = { 0 };
-	const char *hook = NULL;
+	const char *hook = NULL, *only = NULL;
 	bool prints = false, is_stranded = false;
 	unsigned int n_dropped = 0;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "puk:")) != -1) {
+	while ((opt = getopt(argc, argv, "puk:g:")) != -1) {
 		switch (opt) {
 		case 'p':
 			prints = true;
 			break;
 		case 'u':
 			is_stranded = true;
+			break;
+		case 'g':
+			only = optarg;
 			break;
 		case 'k':
 			hook = optarg;
@@ -393,6 +397,8 @@ int main(int argc, char **argv)
 		struct law_case c = law_case_at(i);
 		const char *why = law_why_dropped(&c);
 
+		if (only && strcmp(only, law_cond_names[c.asked]))
+			continue;
 		n_dropped += why != NULL;
 		if (!why)
 			why = why_not_here(&r.w, &c);

@@ -34,7 +34,12 @@ static void run_hook(const struct world *w, const char *word, int die)
 		execl(w->hook, w->hook, word, number, (char *)NULL);
 		_exit(127);
 	}
-	must(pid > 0 && waitpid(pid, &status, 0) == pid && !status, word, die);
+	must(pid > 0, "a process for the hook", die);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status)
+		printf("law: the hook's status is 0x%x\n", (unsigned int)status);
+	must(!status, word, die);
 }
 
 /* @order: of the simulator, or NULL; @word: of the hook */

@@ -11,7 +11,6 @@ insmod /run/mod/virtio-rng.ko
 	check "pci-stub is to be had" insmod /run/mod/pci-stub.ko
 check "loads" load
 "$top/build/law" -u -k "$VM/guest/lawhook" "$top/tests/law/table" \
-	>"$TMPDIR/law" 2>&1
-sed 's/^/# /' "$TMPDIR/law"
+	2>&1 | tee "$TMPDIR/law" | sed -u 's/^/# /'
 check_like "no case differs" "$(tail -1 "$TMPDIR/law")" ' 0 differ$'
 check "unloads" unload

@@ -8,7 +8,6 @@ export BARSWAP_DEVICE=$DEV
 	check "pci-stub is to be had" insmod /run/mod/pci-stub.ko
 check "loads" load
 "$top/build/law" -k "$VM/guest/lawhook" "$top/tests/law/table" \
-	>"$TMPDIR/law" 2>&1
-sed 's/^/# /' "$TMPDIR/law"
+	2>&1 | tee "$TMPDIR/law" | sed -u 's/^/# /'
 check_like "no case differs" "$(tail -1 "$TMPDIR/law")" ' 0 differ$'
 check "unloads" unload
