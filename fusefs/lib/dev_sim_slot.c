@@ -80,8 +80,6 @@ static void probe_locked(struct sim *s, struct sim_die *die)
 {
 	int mode;
 
-	if (!die->has_driver && !die->is_bar1_stuck)
-		die->is_bar1_virtual = false;
 	mode = die->is_bar1_virtual ? BS_MODE_VIRTUAL : BS_MODE_PHYSICAL;
 	/* a driver owns the way to ask, and a live GPU its memory */
 	die->has_vram =
@@ -95,12 +93,32 @@ static void probe_locked(struct sim *s, struct sim_die *die)
 				 "acquire: its memory is not initialised");
 }
 
-int sim_slot_probe_locked(struct sim *s, struct sim_die *die)
+/* An acquire, or a driver that leaves, makes BAR1 physical; a look does not. */
+static void make_physical_locked(struct sim *s, struct sim_die *die)
+	REQUIRES(s->lock);
+static void make_physical_locked(struct sim *s, struct sim_die *die)
 {
-	if (s->active != die->id || die->is_dead)
+	(void)s;
+	if (!die->has_driver && !die->is_bar1_stuck)
+		die->is_bar1_virtual = false;
+}
+
+/* A look at the die that is in. */
+static int look_locked(struct sim *s, struct sim_die *die) REQUIRES(s->lock);
+static int look_locked(struct sim *s, struct sim_die *die)
+{
+	if (die->is_dead)
 		return 0;
 	probe_locked(s, die);
 	return sim_slot_show_locked(s, die);
+}
+
+int sim_slot_probe_locked(struct sim *s, struct sim_die *die)
+{
+	if (s->active != die->id)
+		return 0;
+	make_physical_locked(s, die);
+	return look_locked(s, die);
 }
 
 /* Caller holds the turn. The die that is in, if any, leaves. */
@@ -147,6 +165,7 @@ static int seat_locked(struct sim *s, struct sim_die *die)
 		sim_error_locked(s, die, "acquire: " DEAD_TEXT);
 		return -EIO;
 	}
+	make_physical_locked(s, die);
 	probe_locked(s, die);
 	if (is_touchable_locked(s, die)) {
 		ret = sim_mem_show(s, die);
@@ -305,7 +324,7 @@ static int reacquire_locked(struct sim *s, struct sim_die *die)
 
 	sim_alive_locked(s, die, !die->is_dead);
 	if (!die->is_dead) {
-		if (die->is_bar1_virtual == (die->bar1_mode == BS_MODE_VIRTUAL))
+		if (!die->is_bar1_virtual && die->bar1_mode != BS_MODE_VIRTUAL)
 			return 0;
 		return sim_slot_probe_locked(s, die);
 	}
@@ -445,7 +464,7 @@ static void follow(struct sim *s, struct sim_die *die)
 	if (s->active == die->id) {
 		if (die->is_dead)
 			sim_alive_locked(s, die, false);
-		sim_slot_probe_locked(s, die);
+		look_locked(s, die);
 	}
 	sim_turn_drop_locked(s);
 	sim_drop(s);

@@ -388,6 +388,21 @@ START_TEST(virtual_lasts_until_an_acquire_without_a_driver)
 }
 END_TEST
 
+START_TEST(virtual_is_told_by_a_check_and_mended_by_an_acquire)
+{
+	struct bs_health health;
+
+	ck_assert_int_eq(acquire(0), 0);
+	order("virtual 0");
+	ck_assert_int_eq(bs_check(ctx, 0, &health), 0);
+	ck_assert_int_eq(health.bar1_mode, BS_MODE_VIRTUAL);
+	ck_assert(support_faults(vram[0]));
+	ck_assert_int_eq(acquire(0), 0);
+	ck_assert_int_eq(info_of(0).bar1_mode, BS_MODE_PHYSICAL);
+	ck_assert(!support_faults(vram[0]));
+}
+END_TEST
+
 START_TEST(stuck_bar1_is_noticed_by_a_check)
 {
 	struct bs_health health;
@@ -555,6 +570,8 @@ Suite *dev_sim_ctl_suite(void)
 			    ARRAY_SIZE(rawio_flags));
 	tcase_add_test(faults, memory_of_a_driver_is_nobodys);
 	tcase_add_test(faults, virtual_lasts_until_an_acquire_without_a_driver);
+	tcase_add_test(faults,
+		       virtual_is_told_by_a_check_and_mended_by_an_acquire);
 	tcase_add_test(faults, stuck_bar1_is_noticed_by_a_check);
 	tcase_add_test(faults, removed_die_is_enodev_until_it_returns);
 	tcase_add_test(faults, stranger_on_a_card_makes_both_its_dies_unusable);

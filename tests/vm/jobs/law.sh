@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # The table of cases of simulator and module, on the module.
-# time: 900
+# time: 1200
 top=$(cd "$VM/../.." && pwd)
 export BARSWAP_DEVICE=$DEV
 [ -e /sys/bus/pci/drivers/pci-stub ] ||
