@@ -68,6 +68,28 @@ static void do_virtual(struct order *o)
 	regs_set_virtual(o->die, true);
 }
 
+static void do_stuckmode(struct order *o)
+{
+	o->die->faults.stuck_mode = true;
+}
+
+static void do_mute(struct order *o)
+{
+	o->die->faults.mute = number(o->arg[0], 10);
+}
+
+static void do_nowindow(struct order *o)
+{
+	o->die->faults.no_window = true;
+}
+
+static void do_words(struct order *o)
+{
+	snprintf(o->reply, o->size, "ok window %llu pramin %llu",
+		 (unsigned long long)o->die->window_writes,
+		 (unsigned long long)o->die->pramin_writes);
+}
+
 static void do_physical(struct order *o)
 {
 	regs_set_virtual(o->die, false);
@@ -141,14 +163,16 @@ static const struct {
 	const char *word;
 	void (*run)(struct order *o); /* with the die's lock held */
 } table[] = {
-	{ "heal", do_heal },       { "gone", do_gone },
-	{ "ignore", do_ignore },   { "stuck", do_stuck },
-	{ "late", do_late },       { "slow", do_slow },
-	{ "virtual", do_virtual }, { "physical", do_physical },
-	{ "uninit", do_uninit },   { "forget", do_forget },
-	{ "cold", do_cold },       { "peek", do_peek },
-	{ "poke", do_poke },       { "stat", do_stat },
-	{ "regs", do_regs },
+	{ "heal", do_heal },           { "gone", do_gone },
+	{ "ignore", do_ignore },       { "stuck", do_stuck },
+	{ "late", do_late },           { "slow", do_slow },
+	{ "virtual", do_virtual },     { "physical", do_physical },
+	{ "uninit", do_uninit },       { "forget", do_forget },
+	{ "cold", do_cold },           { "peek", do_peek },
+	{ "poke", do_poke },           { "stat", do_stat },
+	{ "regs", do_regs },           { "words", do_words },
+	{ "mute", do_mute },           { "nowindow", do_nowindow },
+	{ "stuckmode", do_stuckmode },
 };
 
 static void die_order(struct order *o, const char *word)

@@ -9,12 +9,17 @@
  *	N late MS              comes back so much later from each bus reset
  *	N slow US              each read takes so much longer
  *	N virtual | physical   mode of BAR1 (BAR0+0x1704)
+ *	N stuckmode            which then cannot be written
+ *	N mute RESETS          registers are all-ones until so many bus resets
+ *	N nowindow             PRAMIN's window register reads 0xbad0ac01
  *	N uninit               PRAMIN does not show what BAR1 shows
  *	N forget               a bus reset clears VRAM
  *	N cold                 memory untrained, now and after each bus reset
  *	N peek OFF LEN         VRAM bytes (hex offset), as hex, at most 64
  *	N poke OFF HEXBYTES    write VRAM
  *	N stat                 "resets R writes W gone G cold C trainings T"
+ *	N words                "window W pramin P": writes to PRAMIN's window
+ *	                       register and through it
  *	N regs                 COMMAND and BARs as the die has them
  *	bg strays              "READS WRITES" that no die claimed
  *	log TEXT               put TEXT into the log

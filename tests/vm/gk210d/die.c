@@ -145,6 +145,8 @@ static void die_reset(struct vfu_dev *dev)
 	log_line("%s: RESET #%llu", die->name, (unsigned long long)die->resets);
 	config_power_on(&die->cfg, die->id);
 	regs_power_on(die);
+	if (die->faults.mute)
+		die->faults.mute--;
 	if (die->faults.stuck_reset)
 		die->faults.gone = true;
 	if (die->faults.late_ms)

@@ -59,6 +59,9 @@ bool config_in_d0(const struct config *cfg);
  * @uninit:      memory controller not set up: PRAMIN does not show VRAM
  * @forget:      a bus reset clears VRAM
  * @cold:        a bus reset leaves the memory untrained, as on a real card
+ * @mute:        registers read all-ones until so many bus resets have been
+ * @no_window:   PRAMIN's window register reads GK_COLD_WORD; writes work
+ * @stuck_mode:  BAR1's mode cannot be written
  */
 struct faults {
 	bool gone;
@@ -72,6 +75,9 @@ struct faults {
 	bool uninit;
 	bool forget;
 	bool cold;
+	unsigned int mute;
+	bool no_window;
+	bool stuck_mode;
 };
 
 struct die {
@@ -88,6 +94,8 @@ struct die {
 	unsigned int train_step; /* how far the driver's sequence has come */
 	uint64_t resets;
 	uint64_t trainings;
+	uint64_t window_writes; /* to PRAMIN's window register */
+	uint64_t pramin_writes;
 	uint64_t config_writes;
 };
 

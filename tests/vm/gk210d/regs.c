@@ -64,9 +64,14 @@ static bool read_only(uint64_t off)
 	return off < GK_REG_ID + 4;
 }
 
+static bool is_at(uint64_t off, uint32_t n, uint64_t reg)
+{
+	return off <= reg && reg < off + n;
+}
+
 int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n)
 {
-	if (die_gone(die) || !config_in_d0(&die->cfg)) {
+	if (die_gone(die) || die->faults.mute || !config_in_d0(&die->cfg)) {
 		memset(buf, 0xff, n);
 		return 0;
 	}
@@ -76,6 +81,10 @@ int regs_read(struct die *die, uint64_t off, void *buf, uint32_t n)
 	}
 	if (in_pramin(off, n))
 		return pramin(die, off, buf, NULL, n);
+	if (die->faults.no_window && is_at(off, n, REG_PRAMIN_BASE)) {
+		fill_word(buf, off, GK_COLD_WORD, n);
+		return 0;
+	}
 	memcpy(buf, (uint8_t *)die->bar0 + off, n);
 	return 0;
 }
@@ -95,10 +104,17 @@ static void train(struct die *die, uint32_t val)
 
 int regs_write(struct die *die, uint64_t off, const void *buf, uint32_t n)
 {
-	if (die_gone(die) || !config_in_d0(&die->cfg) || read_only(off))
+	if (die_gone(die) || die->faults.mute || !config_in_d0(&die->cfg) ||
+	    read_only(off))
 		return 0;
-	if (in_pramin(off, n))
+	if (in_pramin(off, n)) {
+		die->pramin_writes++;
 		return pramin(die, off, NULL, buf, n);
+	}
+	if (is_at(off, n, REG_PRAMIN_BASE))
+		die->window_writes++;
+	if (die->faults.stuck_mode && is_at(off, n, REG_BAR1_BLOCK))
+		return 0;
 	memcpy((uint8_t *)die->bar0 + off, buf, n);
 	if (off == GK_REG_TRAIN)
 		train(die, die->bar0[GK_REG_TRAIN / 4]);

@@ -30,7 +30,7 @@ after()
 	if [ -e /sys/module/bar_swap ] && ! rmmod bar_swap; then
 		echo "not ok module is left loaded and cannot be removed"
 	fi
-	for m in rigpte rigcfg rigdrv rigspot rigpm pci_stub; do
+	for m in rigpte rigcfg rigdrv rigspot rigpm riguc rignobr pci_stub; do
 		[ ! -e /sys/module/$m ] || rmmod $m
 	done
 	for die in 0 1 2 3 4 5; do
