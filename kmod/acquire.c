@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/ktime.h>
 
+#include "cfg.h"
 #include "chain.h"
 #include "die.h"
 #include "discover.h"
@@ -54,16 +55,49 @@ static bool is_to_reset(struct bs_die *die, u32 flags)
 {
 	if (flags & BS_ACQUIRE_FORCE_SBR)
 		return true;
-	return die->slot->does_first_sbr && die->is_fresh && !die->has_driver &&
-	       bs_die_answers(die);
+	return die->slot->first_sbr == BS_SBR_ALWAYS && die->is_fresh &&
+	       !die->has_driver && bs_die_answers(die);
+}
+
+/*
+ * A die that is there but does not do as told may do so after a reset, which
+ * is tried once. It costs the memory's contents: a port's fault is no reason.
+ */
+static bool may_reset_help(struct bs_die *die, int ret)
+{
+	return (ret == -EREMOTEIO || ret == -ENXIO) &&
+	       die->slot->first_sbr == BS_SBR_AUTO && die->is_fresh &&
+	       !die->has_driver && bs_cfg_read(&die->dev, PCI_VENDOR_ID) != ~0u;
+}
+
+/* @reset: as of swap_round() */
+static int put_in_locked(struct bs_die *die, bool *reset)
+{
+	int ret = bs_chain_enable(die);
+
+	lockdep_assert_held_write(&die->slot->map_lock);
+	if (reset && may_reset_help(die, ret)) {
+		pci_info(die->dev.pdev, "die %u: trying again after a reset\n",
+			 die->id);
+		die->is_fresh = false;
+		*reset = true;
+		return 0;
+	}
+	if (ret == -ENXIO)
+		bs_info_alive(die, false);
+	if (ret)
+		return ret;
+	die->is_fresh = false;
+	bs_info_swapped(die, true);
+	return 0;
 }
 
 /**
  * swap_round() - one round under all locks
  * @to:    the die to put in
  * @flags: BS_ACQUIRE_*
- * @reset: in: NULL if a reset has been made already; out: it is to be made
- *         now, the slot is vacant and @to is not in yet
+ * @reset: NULL if a reset has been made already; out: it is to be made now,
+ *         the slot is vacant and @to is not in yet
  */
 static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 {
@@ -93,11 +127,8 @@ static int swap_round(struct bs_die *to, u32 flags, bool *reset)
 	if (reset && *reset)
 		ret = bs_chain_sweep(to);
 	else
-		ret = bs_chain_enable(to);
-	if (slot->active) {
-		to->is_fresh = false;
-		bs_info_swapped(to, true);
-	}
+		ret = put_in_locked(to, reset);
+	bs_slot_tell(slot, from, slot->active);
 	bs_slot_unlock_map(slot);
 out_unlock:
 	bs_hw_unlock(slot, dies);
@@ -147,8 +178,40 @@ static int evict(struct bs_die *die, const struct bs_change *change)
 			     pci_name(change->dev->pdev));
 	bs_slot_lock_map(die->slot);
 	bs_slot_take_out_locked(die->slot);
+	bs_slot_tell(die->slot, die, NULL);
 	bs_slot_unlock_map(die->slot);
 	return -EIO;
+}
+
+/* A driver that has decode off for a moment keeps its BARs. */
+static int dislodge(struct bs_die *die, u32 flags,
+		    const struct bs_change *change)
+{
+	if (!(flags & BS_ACQUIRE_FORCE) && bs_slot_has_driver(die, die))
+		return -EBUSY;
+	return evict(die, change);
+}
+
+/* Without a driver nobody has made it bus master, nor BAR1 virtual. */
+static bool is_ours(struct bs_die *die)
+{
+	struct bs_slot *slot = die->slot;
+	bool ours;
+
+	down_read(&slot->map_lock);
+	ours = die->has_driver || slot->active != die ||
+	       !(bs_cfg_read(&die->dev, PCI_COMMAND) & PCI_COMMAND_MASTER ||
+		 bs_regs_is_virtual(slot));
+	up_read(&slot->map_lock);
+	return ours;
+}
+
+static void take_back(struct bs_die *die)
+{
+	bs_slot_lock_map(die->slot);
+	if (die->slot->active == die && !die->has_driver)
+		bs_chain_take_back(die);
+	bs_slot_unlock_map(die->slot);
 }
 
 /* The die is in already: has anybody touched it since? */
@@ -156,9 +219,10 @@ static int reacquire(struct bs_die *die, u32 flags)
 {
 	unsigned int how = BS_HW_SIGNALS;
 	struct bs_change change = {};
+	bool intact = is_intact(die, &change);
 	int ret;
 
-	if (is_intact(die, &change))
+	if (intact && (flags & BS_ACQUIRE_DRY_RUN || is_ours(die)))
 		return 0;
 	if (flags & BS_ACQUIRE_DRY_RUN)
 		return -EIO;
@@ -170,13 +234,10 @@ static int reacquire(struct bs_die *die, u32 flags)
 		return ret;
 	if (die->dev.is_gone)
 		ret = -ENODEV;
-	else if (is_intact(die, &change))
-		ret = 0;
-	/* A driver that has decode off for a moment keeps its BARs. */
-	else if (!(flags & BS_ACQUIRE_FORCE) && bs_slot_has_driver(die, die))
-		ret = -EBUSY;
-	else
-		ret = evict(die, &change);
+	else if (!is_intact(die, &change))
+		ret = dislodge(die, flags, &change);
+	else if (!is_ours(die))
+		take_back(die);
 	bs_hw_unlock(die->slot, BIT(die->id));
 	return ret;
 }
@@ -189,6 +250,12 @@ static int lock_slot(struct bs_slot *slot)
 		return 0;
 	mutex_unlock(&slot->lock);
 	return -ENODEV;
+}
+
+/* A reset that was asked for is no waiting for others. */
+static bool leaves_reset(u32 flags)
+{
+	return flags & BS_ACQUIRE_NOWAIT && !(flags & BS_ACQUIRE_FORCE_SBR);
 }
 
 /* Caller has the turn; -EINPROGRESS: no longer. */
@@ -207,7 +274,8 @@ static int acquire(struct bs_die *die, u32 flags, bool *swapped)
 	if (ret || !reset)
 		return ret;
 
-	ret = bs_reset_run(die, flags & BS_ACQUIRE_FORCE_SBR);
+	ret = bs_reset_run(die, flags & BS_ACQUIRE_FORCE_SBR,
+			   leaves_reset(flags));
 	ret = ret ?: lock_slot(slot);
 	if (ret)
 		return ret;
@@ -256,7 +324,10 @@ int bs_slot_acquire(struct bs_client *client, struct bs_acquire_req *req,
 	ret = acquire(die, flags, &swapped);
 	/* The turn, and with it the lease, is another's; so is a second reset. */
 	if (ret == -EINPROGRESS)
-		return -EINTR;
+		return leaves_reset(flags) ? -EBUSY : -EINTR;
+	/* Which part it was that failed is told in words. */
+	if (ret == -EREMOTEIO || ret == -ENXIO)
+		ret = -EIO;
 	bs_lease_prune(slot);
 	if (!ret && !(flags & BS_ACQUIRE_DRY_RUN)) {
 		bs_info_acquired(die, swapped ? ktime_get() - start : 0);

@@ -82,12 +82,14 @@ struct bs_dev {
 	struct bs_res res[PCI_NUM_RESOURCES];
 };
 
-/* A port of a chain. Immutable but for what struct bs_dev says and is_open. */
+/* A port of a chain. Immutable but for what struct bs_dev and fields say. */
 struct bs_bridge {
 	struct list_head node; /* chain->bridges */
 	struct bs_dev dev;
 	bool is_root;
 	bool is_open; /* its windows may forward. rescan lock + map_lock */
+	u16 switched_on; /* bits of COMMAND that were off. slot->lock */
+	bool was_busmaster; /* as Linux knew it, before that. slot->lock */
 };
 
 /* A window without the slot's two ranges is at most so many pieces. */
@@ -180,6 +182,13 @@ struct bs_reset {
 	int ret;
 };
 
+/* When a die's bus is reset at its first acquire since load. */
+enum bs_first_sbr {
+	BS_SBR_NEVER,
+	BS_SBR_AUTO, /* if it does not do as told, once */
+	BS_SBR_ALWAYS,
+};
+
 /**
  * struct bs_power - what suspend and reboot have done by a work item
  * @sleep:    vacates the slot; the turn is held
@@ -209,8 +218,9 @@ struct bs_slot {
 	struct bs_range pref;
 	struct bs_range nonpref;
 	struct bs_region region;
-	bool does_first_sbr;
+	enum bs_first_sbr first_sbr;
 	bool is_dry;
+	bool is_verbose; /* a line a swap */
 	u32 n_dies;
 	struct bs_die *die[BS_MAX_DIES];
 	struct list_head chains;
@@ -227,7 +237,6 @@ struct bs_slot {
 	struct mutex lock;
 	/* rescan lock + map_lock once loaded */
 	struct resource hold[2]; /* placeholders while vacant */
-	u64 wc_size; /* bytes of BAR1 with a memtype reserved */
 	bool is_restored; /* everything was put back. lock */
 	struct workqueue_struct *wq; /* immutable */
 	struct bs_reset reset;
@@ -235,6 +244,7 @@ struct bs_slot {
 
 	struct rw_semaphore map_lock;
 	struct bs_die *active; /* map_lock; a hint under lock; NULL: vacant */
+	u64 wc_size; /* bytes of BAR1 with a memtype reserved. map_lock */
 	bool is_swapping; /* a swap has or wants map_lock. hint, no lock */
 
 	spinlock_t info_lock;

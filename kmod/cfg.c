@@ -76,7 +76,7 @@ static int report(const struct bs_cfg *c, struct bs_dev *dev, int reg,
 		bs_die_error(c->die, "%s: %s 0x%02x wanted 0x%08x got 0x%08x",
 			     pci_name(dev->pdev), reg_name(dev, reg), reg,
 			     wanted, got);
-	return -EIO;
+	return dev == &c->die->dev ? -EREMOTEIO : -EIO;
 }
 
 u32 bs_cfg_read(struct bs_dev *dev, int reg)
@@ -98,6 +98,7 @@ int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
 			 reg_name(dev, reg), reg, val);
 		return 0;
 	}
+	pci_dbg(dev->pdev, "%s 0x%02x <- 0x%08x\n", reg_name(dev, reg), reg, val);
 	if (!dev->is_gone && !is_dropped(dev->pdev, reg))
 		pci_write_config_dword(dev->pdev, reg, val);
 	got = bs_cfg_read(dev, reg);
@@ -107,15 +108,16 @@ int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
 }
 
 /* 16 bits: the other half of the dword is Status, which clears on a write. */
-static int write_command(const struct bs_cfg *c, u16 val, u16 mask)
+static int write_command(const struct bs_cfg *c, struct bs_dev *dev, u16 val,
+			 u16 mask)
 {
-	struct bs_dev *dev = &c->die->dev;
 	u16 got;
 
 	if (c->is_dry) {
 		pci_info(dev->pdev, "dry run: COMMAND 0x04 <- 0x%04x\n", val);
 		return 0;
 	}
+	pci_dbg(dev->pdev, "COMMAND 0x04 <- 0x%04x\n", val);
 	if (!dev->is_gone && !is_dropped(dev->pdev, PCI_COMMAND))
 		pci_write_config_word(dev->pdev, PCI_COMMAND, val);
 	got = bs_cfg_read(dev, PCI_COMMAND);
@@ -131,7 +133,38 @@ int bs_cfg_command(const struct bs_cfg *c, u16 clear, u16 set)
 	/* All-ones is no value to keep bits of. */
 	if (cur == ~0u)
 		cur = 0;
-	return write_command(c, (cur & ~clear) | set, clear | set);
+	return write_command(c, &c->die->dev, (cur & ~clear) | set, clear | set);
+}
+
+int bs_cfg_port_on(const struct bs_cfg *c, struct bs_bridge *br)
+{
+	u16 need = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
+	u32 cur = bs_cfg_read(&br->dev, PCI_COMMAND);
+	u16 off = need & ~cur;
+
+	if (cur == ~0u)
+		return report(c, &br->dev, PCI_COMMAND, need, cur);
+	if (!off)
+		return 0;
+	if (!c->is_dry) {
+		br->was_busmaster = br->dev.pdev->is_busmaster;
+		br->switched_on |= off;
+	}
+	return write_command(c, &br->dev, cur | need, need);
+}
+
+int bs_cfg_port_back(const struct bs_cfg *c, struct bs_bridge *br)
+{
+	u32 cur = bs_cfg_read(&br->dev, PCI_COMMAND);
+	u16 off = br->switched_on;
+
+	/* Whom Linux has made bus master since, it takes for one for good. */
+	if (br->dev.pdev->is_busmaster && !br->was_busmaster)
+		off &= ~PCI_COMMAND_MASTER;
+	if (!off || cur == ~0u)
+		return 0;
+	br->switched_on = 0;
+	return write_command(c, &br->dev, cur & ~off, off);
 }
 
 int bs_cfg_window(const struct bs_cfg *c, struct bs_bridge *br,
@@ -290,9 +323,10 @@ int bs_cfg_restore_die(const struct bs_cfg *c)
 /* Decode stays off if a BAR is not where it was. */
 int bs_cfg_restore_command(const struct bs_cfg *c)
 {
-	u16 command = c->die->dev.cfg[PCI_COMMAND / 4];
+	struct bs_dev *dev = &c->die->dev;
+	u16 command = dev->cfg[PCI_COMMAND / 4];
 
-	if (c->die->dev.lost)
+	if (dev->lost)
 		command &= ~(PCI_COMMAND_MEMORY | PCI_COMMAND_IO);
-	return write_command(c, command, COMMAND_MASK);
+	return write_command(c, dev, command, COMMAND_MASK);
 }

@@ -22,7 +22,8 @@ struct bs_cfg {
  * @val:  what to write
  * @mask: the bits that must read back as written
  *
- * Return: 0; -EIO it reads back otherwise, reported with both values.
+ * Return: 0; -EREMOTEIO, of a port -EIO: it reads back otherwise, reported with
+ * both values.
  */
 int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
 		 u32 mask);
@@ -34,9 +35,22 @@ int bs_cfg_write(const struct bs_cfg *c, struct bs_dev *dev, int reg, u32 val,
  *
  * Always writes: what reads as off may only be a write that was lost.
  *
- * Return: 0; -EIO as bs_cfg_write().
+ * Return: 0; -EREMOTEIO as bs_cfg_write().
  */
 int bs_cfg_command(const struct bs_cfg *c, u16 clear, u16 set);
+
+/**
+ * bs_cfg_port_on() - have a port forward memory and DMA
+ *
+ * Firmware that put nothing below a port leaves COMMAND.MEMORY and MASTER off.
+ * What is on already is not written.
+ *
+ * Return: 0; -EIO as bs_cfg_write().
+ */
+int bs_cfg_port_on(const struct bs_cfg *c, struct bs_bridge *br);
+
+/* Switch off again what bs_cfg_port_on() switched on. */
+int bs_cfg_port_back(const struct bs_cfg *c, struct bs_bridge *br);
 
 /* Both windows of a bridge, in an order that never opens too much. */
 int bs_cfg_window(const struct bs_cfg *c, struct bs_bridge *br,

@@ -4,7 +4,6 @@
  */
 #include "chain.h"
 
-#include <linux/io.h>
 #include <linux/ioport.h>
 #include <linux/ratelimit.h>
 
@@ -12,29 +11,10 @@
 #include "claim.h"
 #include "die.h"
 #include "info.h"
+#include "memtype.h"
 #include "regs.h"
 #include "restore.h"
 #include "room.h"
-
-/* Without it PTEs and ioremap silently become uncached. */
-static void reserve_memtype(struct bs_die *die)
-{
-	struct bs_slot *slot = die->slot;
-	u64 size = die->bar_size[1];
-
-	if (!arch_io_reserve_memtype_wc(slot->geom.bar1, size))
-		slot->wc_size = size;
-	else
-		pci_info(die->dev.pdev,
-			 "BAR1 cannot be write-combining, going on uncached\n");
-}
-
-static void free_memtype(struct bs_slot *slot)
-{
-	if (slot->wc_size)
-		arch_io_free_memtype_wc(slot->geom.bar1, slot->wc_size);
-	slot->wc_size = 0;
-}
 
 static bool is_64bit(struct bs_die *die, int bar)
 {
@@ -69,7 +49,10 @@ static struct bs_window open_window(struct bs_slot *slot, struct bs_bridge *br)
 				(struct bs_range){ pref.start, pref.end });
 }
 
-/* Windows top-down, then BARs, then decode: nothing answers half-way. */
+/*
+ * Ports that forward nothing are switched on while their windows are closed;
+ * windows top-down, then BARs, then decode: nothing answers half-way.
+ */
 static int program(const struct bs_cfg *c)
 {
 	struct bs_die *die = c->die;
@@ -79,6 +62,8 @@ static int program(const struct bs_cfg *c)
 	int i;
 
 	ret = bs_die_decode_off(c);
+	for (k = 0; k < die->n_path && !ret; k++)
+		ret = bs_cfg_port_on(c, die->path[k]);
 	for (k = 0; k < die->n_path && !ret; k++) {
 		struct bs_bridge *br = die->path[k];
 
@@ -137,7 +122,7 @@ int bs_chain_sweep(struct bs_die *die)
 	}
 	bs_blank_all(slot);
 	bs_hold_place(slot);
-	free_memtype(slot);
+	bs_memtype_free(slot);
 	return ret;
 }
 
@@ -204,7 +189,9 @@ int bs_chain_enable(struct bs_die *die)
 	ret = program(&c);
 	if (ret)
 		goto out_disable;
-	reserve_memtype(die);
+	if (!die->has_driver)
+		bs_regs_go_physical(slot);
+	bs_memtype_reserve(die);
 	ret = bs_regs_probe(die);
 	if (ret)
 		goto out_disable;
@@ -225,9 +212,25 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet)
 	lockdep_assert_held_write(&slot->map_lock);
 	unprogram(&c, &ret);
 	bs_unclaim_all(die);
-	free_memtype(slot);
+	bs_memtype_free(slot);
 	slot->active = NULL;
 	return ret;
+}
+
+void bs_chain_take_back(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+	struct bs_slot *slot = die->slot;
+	int ret;
+
+	lockdep_assert_held_write(&slot->map_lock);
+	ret = bs_cfg_command(&c, PCI_COMMAND_MASTER, 0);
+	bs_regs_go_physical(slot);
+	bs_memtype_reserve(die);
+	bs_regs_ask_again(die);
+	/* A GPU that goes on with DMA would heed page tables that users write. */
+	if (ret)
+		die->is_mappable = false;
 }
 
 static bool reads_as(struct bs_dev *dev, int reg, u32 wanted, u32 mask,

@@ -10,11 +10,13 @@
 /**
  * bs_chain_enable() - put a die into the vacant slot
  *
- * Claims before the first register is written, decode on last. On failure
- * everything is as before and the reason is the die's last error.
+ * Claims before the first register is written, decode on last. Of a die
+ * without a driver BUS_MASTER is off and BAR1 physical. On failure everything
+ * is as before and the reason is the die's last error.
  *
  * Context: bs_hw_lock() and map_lock for write.
- * Return: 0; -EIO.
+ * Return: 0; -EREMOTEIO a config register of the die itself does not read back;
+ * -ENXIO BAR0 reads all-ones; -EIO anything else.
  */
 int bs_chain_enable(struct bs_die *die);
 
@@ -42,6 +44,16 @@ int bs_chain_disable(struct bs_die *die, bool is_quiet);
  * Return: 0; -EIO a port does not close: no other chain may be opened.
  */
 int bs_chain_sweep(struct bs_die *die);
+
+/**
+ * bs_chain_take_back() - the die that is in has no driver any more
+ *
+ * BUS_MASTER off, BAR1 physical and write-combining, and the die asked again:
+ * how a driver left it is not how it found it.
+ *
+ * Context: map_lock for write, every mapping zapped.
+ */
+void bs_chain_take_back(struct bs_die *die);
 
 /* What is not as we left it: @dev NULL: nothing; @reg 0: a claim. */
 struct bs_change {

@@ -211,6 +211,14 @@ void bs_info_probed(struct bs_die *die, enum bs_bar1_mode mode, bool has_vram)
 	spin_unlock(&die->slot->info_lock);
 }
 
+void bs_info_cache(struct bs_die *die, u32 flag)
+{
+	spin_lock(&die->slot->info_lock);
+	die->info.flags &= ~(BS_DIE_F_BAR1_WC | BS_DIE_F_BAR1_UC);
+	die->info.flags |= flag;
+	spin_unlock(&die->slot->info_lock);
+}
+
 void bs_info_swapped(struct bs_die *die, bool in)
 {
 	spin_lock(&die->slot->info_lock);
@@ -239,6 +247,8 @@ void bs_info_get(struct bs_client *client, struct bs_die *die,
 	spin_lock(&slot->info_lock);
 	*out = die->info;
 	out->waiters = slot->n_waiters;
+	if (slot->shown != die->id)
+		out->flags &= ~(BS_DIE_F_BAR1_WC | BS_DIE_F_BAR1_UC);
 	if (lease->owner && lease->die == die) {
 		out->flags |= BS_DIE_F_LEASED;
 		if (lease->owner == client)

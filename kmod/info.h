@@ -24,6 +24,7 @@ void bs_info_marked(struct bs_die *die, bool has_mark);
 void bs_info_reset(struct bs_die *die, bool counts);
 void bs_info_shown(struct bs_slot *slot, struct bs_die *die);
 void bs_info_probed(struct bs_die *die, enum bs_bar1_mode mode, bool has_vram);
+void bs_info_cache(struct bs_die *die, u32 flag); /* BS_DIE_F_BAR1_WC or _UC */
 void bs_info_swapped(struct bs_die *die, bool in);
 void bs_info_acquired(struct bs_die *die, u64 swap_ns);
 void bs_info_get(struct bs_client *client, struct bs_die *die,

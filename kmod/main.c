@@ -49,9 +49,13 @@ MODULE_PARM_DESC(vram_bytes, "bytes of memory of a die");
 static unsigned long long resmem_bytes;
 module_param(resmem_bytes, ullong, 0444);
 MODULE_PARM_DESC(resmem_bytes, "bytes at its end that are a carve-out");
-static bool first_sbr = true;
-module_param(first_sbr, bool, 0444);
-MODULE_PARM_DESC(first_sbr, "reset a die's bus at its first acquire");
+static char *first_sbr = "auto";
+module_param(first_sbr, charp, 0444);
+MODULE_PARM_DESC(first_sbr,
+		 "reset a die's bus at its first acquire, which makes its memory's contents undefined: 1 always, 0 never, auto (default) once if it does not do as told");
+static bool verbose;
+module_param(verbose, bool, 0444);
+MODULE_PARM_DESC(verbose, "log each swap");
 static bool dry_run;
 module_param(dry_run, bool, 0444);
 MODULE_PARM_DESC(dry_run, "acquires log their config writes and make none");
@@ -85,6 +89,21 @@ static int parse_ids(void)
 	return 0;
 }
 
+static int parse_first_sbr(void)
+{
+	bool is_always;
+
+	slot->first_sbr = BS_SBR_AUTO;
+	if (!strcmp(first_sbr, "auto"))
+		return 0;
+	if (kstrtobool(first_sbr, &is_always)) {
+		pr_err("first_sbr: \"%s\" is not auto, 0 or 1\n", first_sbr);
+		return -EINVAL;
+	}
+	slot->first_sbr = is_always ? BS_SBR_ALWAYS : BS_SBR_NEVER;
+	return 0;
+}
+
 static int read_params(void)
 {
 	const char *wrong;
@@ -98,8 +117,8 @@ static int read_params(void)
 		.bar3 = bar3,
 		.bar3_size = bar3_size,
 	};
-	slot->does_first_sbr = first_sbr;
 	slot->is_dry = dry_run;
+	slot->is_verbose = verbose;
 	/* On x86 the end of iomem is what the CPU can address. */
 	wrong = bs_slot_check(&slot->geom, iomem_resource.end);
 	if (wrong) {
@@ -117,7 +136,7 @@ static int read_params(void)
 		       vram_bytes, resmem_bytes);
 		return ret;
 	}
-	return parse_ids();
+	return parse_first_sbr() ?: parse_ids();
 }
 
 /* Nobody will tell when the drivers of these dies leave. */
@@ -210,9 +229,28 @@ static int find_all(void)
 	return ret;
 }
 
+/* The one line that says what was found of a die. */
+static void describe(struct bs_die *die)
+{
+	static const char *const states[] = { "idle", "active", "dead",
+					      "no_vram", "unusable" };
+	char path[BS_MAX_DEPTH * sizeof("0000:00:00.0 ")];
+	unsigned int i;
+	int n = 0;
+
+	for (i = 0; i < die->n_path; i++)
+		n += scnprintf(path + n, sizeof(path) - n, " %s",
+			       pci_name(die->path[i]->dev.pdev));
+	pr_info("die %u: %s below%s, BAR0 %llu MiB, BAR1 %llu MiB, BAR3 %llu MiB, %s\n",
+		die->id, die->info.bdf, path, die->bar_size[0] >> 20,
+		die->bar_size[1] >> 20, die->bar_size[3] >> 20,
+		states[die->info.state]);
+}
+
 static int __init bar_swap_init(void)
 {
 	int ret;
+	u32 i;
 
 	slot = kzalloc(sizeof(*slot), GFP_KERNEL);
 	if (!slot)
@@ -239,14 +277,16 @@ static int __init bar_swap_init(void)
 	ret = take_over();
 	if (ret)
 		goto out_regs;
+	for (i = 0; i < slot->n_dies; i++)
+		describe(slot->die[i]);
+	pr_info("%u dies of %llu bytes, slot empty: BAR0 %#llx BAR1 %#llx BAR3 %#llx\n",
+		slot->n_dies, slot->region.usemem_len, bar0, bar1, bar3);
 	ret = bs_power_register(slot);
 	if (ret)
 		goto out_give_back;
 	ret = bs_chardev_register(slot);
 	if (ret)
 		goto out_power;
-	pr_info("%u dies, slot BAR0 %#llx BAR1 %#llx BAR3 %#llx, %llu bytes each\n",
-		slot->n_dies, bar0, bar1, bar3, slot->region.usemem_len);
 	return 0;
 
 out_power:

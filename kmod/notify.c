@@ -14,10 +14,11 @@
 #include <linux/module.h>
 
 #include "cfg.h"
+#include "chain.h"
 #include "die.h"
 #include "discover.h"
 #include "info.h"
-#include "regs.h"
+#include "memtype.h"
 #include "restore.h"
 #include "slot.h"
 #include "turn.h"
@@ -235,9 +236,13 @@ static void bind_locked(struct bs_die *die, const char *name)
 	bs_info_marked(die, false);
 	die->holds_module = try_module_get(THIS_MODULE);
 	bs_info_driver(die, name);
+	if (slot->active != die)
+		return;
 	/* Who may not map a die with a driver loses the pages here. */
-	if (slot->active == die)
-		bs_slot_revoke_locked(slot);
+	bs_slot_revoke_locked(slot);
+	/* How the driver maps BAR1 is for it to say. */
+	bs_memtype_free(slot);
+	bs_memtype_reserve(die);
 }
 
 static void unbind_locked(struct bs_die *die)
@@ -253,14 +258,12 @@ static void unbind_locked(struct bs_die *die)
 	bs_info_driver(die, "");
 	if (die->dev.is_gone || !die->dev.is_kept)
 		return;
-	/* A GPU that goes on with DMA would heed page tables that users write. */
-	bs_cfg_command(&c, PCI_COMMAND_MASTER, 0);
-	if (slot->active != die)
-		return;
-	/* How the driver left BAR1 is not how it found it. */
-	bs_slot_revoke_locked(slot);
-	if (bs_regs_probe(die))
-		die->is_mappable = false;
+	if (slot->active == die) {
+		bs_slot_revoke_locked(slot);
+		bs_chain_take_back(die);
+	} else {
+		bs_cfg_command(&c, PCI_COMMAND_MASTER, 0);
+	}
 }
 
 static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,

@@ -24,9 +24,18 @@
  * one if no driver is bound.
  *
  * Context: map_lock for write, die decoding.
- * Return: 0; -EIO it reads all-ones.
+ * Return: 0; -ENXIO it reads all-ones: nothing of the above is set.
  */
 int bs_regs_probe(struct bs_die *die);
+
+/* The same of a die that stays in: one that reads all-ones is not alive. */
+void bs_regs_ask_again(struct bs_die *die);
+
+/*
+ * BAR1 past the GPU's MMU, as nouveau leaves it; nobody but a driver wants it
+ * otherwise. A register that is not there is not written.
+ */
+void bs_regs_go_physical(struct bs_slot *slot);
 
 /* One register read: pushes posted writes; false if all-ones. */
 bool bs_regs_answer(struct bs_slot *slot);

@@ -3,6 +3,8 @@
  * Bus resets, in a work item: one may take 75 s for a die that never returns,
  * and its caller must be able to leave.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "reset.h"
 
 #include <linux/delay.h>
@@ -32,6 +34,7 @@ static int reset_bus(struct bs_die *die, struct pci_dev *pdev)
 		/* Who has the lock may be a driver that binds. */
 		if (bs_slot_has_driver(die, die))
 			return -EBUSY;
+		pci_dbg(pdev, "bus reset\n");
 		ret = pci_reset_bus(pdev);
 		if (ret != -EAGAIN)
 			return ret;
@@ -51,6 +54,25 @@ static struct pci_dev *get_pdev(struct bs_die *die)
 	return pdev;
 }
 
+/* Is there a way at all? The core's own answer to what it tries first. */
+static bool can_reset(struct pci_dev *pdev)
+{
+	return !pci_probe_reset_slot(pdev->slot) ||
+	       !pci_probe_reset_bus(pdev->bus);
+}
+
+/* Whoever asked for it must know; a first acquire goes on without. */
+static int go_without(struct bs_die *die, bool counts)
+{
+	if (counts) {
+		bs_die_error(die, "%s: its bus cannot be reset", die->info.bdf);
+		return -EIO;
+	}
+	pr_info("die %u: its bus cannot be reset\n", die->id);
+	die->is_fresh = false;
+	return 0;
+}
+
 static int reset_locked(struct bs_die *die, bool counts)
 {
 	struct bs_slot *slot = die->slot;
@@ -61,6 +83,10 @@ static int reset_locked(struct bs_die *die, bool counts)
 	lockdep_assert_held(&slot->lock);
 	if (!pdev)
 		return -ENODEV;
+	if (!can_reset(pdev)) {
+		pci_dev_put(pdev);
+		return go_without(die, counts);
+	}
 	ret = reset_bus(die, pdev);
 	pci_dev_put(pdev);
 	if (ret == -ENODEV || ret == -EBUSY)
@@ -126,7 +152,7 @@ void bs_reset_exit(struct bs_slot *slot)
 	destroy_workqueue(slot->wq);
 }
 
-int bs_reset_run(struct bs_die *die, bool counts)
+int bs_reset_run(struct bs_die *die, bool counts, bool nowait)
 {
 	struct bs_slot *slot = die->slot;
 	struct bs_reset *reset = &slot->reset;
@@ -138,7 +164,7 @@ int bs_reset_run(struct bs_die *die, bool counts)
 	reset->is_over = false;
 	reinit_completion(&reset->done);
 	queue_work(slot->wq, &reset->work);
-	if (!wait_for_completion_interruptible(&reset->done))
+	if (!nowait && !wait_for_completion_interruptible(&reset->done))
 		return reset->ret;
 
 	spin_lock(&slot->info_lock);

@@ -12,14 +12,15 @@ void bs_reset_exit(struct bs_slot *slot); /* waits for one under way */
 
 /**
  * bs_reset_run() - reset a die's bus and wait for it
- * @counts: it raises the generation
+ * @counts: it was asked for and raises the generation
+ * @nowait: begin it and leave
  *
  * Context: turn held, no lock.
  * Return: 0; -EIO the die did not come back; -EBUSY it was locked by others
  * for a second, or a driver has been bound; -ENODEV it was removed;
- * -EINPROGRESS a signal: the reset goes on, and the turn is no longer the
- * caller's.
+ * -EINPROGRESS @nowait, or a signal: the reset goes on, and the turn is no
+ * longer the caller's.
  */
-int bs_reset_run(struct bs_die *die, bool counts);
+int bs_reset_run(struct bs_die *die, bool counts, bool nowait);
 
 #endif /* _BS_RESET_H */

@@ -291,8 +291,10 @@ void bs_restore_all(struct bs_slot *slot)
 				c.die = slot->die[i];
 		}
 		list_for_each_entry(br, &chain->bridges, node) {
-			if (is_restorable(&br->dev))
-				restore_bridge(&c, br);
+			if (!is_restorable(&br->dev))
+				continue;
+			bs_cfg_port_back(&c, br);
+			restore_bridge(&c, br);
 		}
 	}
 	for (i = 0; i < slot->n_dies; i++) {

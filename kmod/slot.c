@@ -2,6 +2,8 @@
 /*
  * The slot: one die in it, or none.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "slot.h"
 
 #include <linux/capability.h>
@@ -90,6 +92,18 @@ void bs_slot_take_out_locked(struct bs_slot *slot)
 	bs_info_swapped(die, false);
 }
 
+void bs_slot_tell(struct bs_slot *slot, struct bs_die *out, struct bs_die *in)
+{
+	if (!slot->is_verbose)
+		return;
+	if (out && in)
+		pr_info("die %u out, die %u in\n", out->id, in->id);
+	else if (out)
+		pr_info("die %u out\n", out->id);
+	else if (in)
+		pr_info("die %u in\n", in->id);
+}
+
 /* Is it a driver that keeps @die where it is? @wanted gets the reason. */
 bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted)
 {
@@ -118,6 +132,7 @@ static int vacate(struct bs_slot *slot, unsigned int how, bool is_forced)
 	}
 	bs_slot_lock_map(slot);
 	bs_slot_take_out_locked(slot);
+	bs_slot_tell(slot, die, NULL);
 	bs_slot_unlock_map(slot);
 	bs_lease_prune(slot);
 out_unlock:
@@ -182,8 +197,7 @@ void bs_slot_look_again(struct bs_die *die)
 	down_write(&slot->map_lock);
 	if (slot->active == die && !die->dev.is_gone) {
 		bs_slot_revoke_locked(slot);
-		if (bs_regs_probe(die))
-			die->is_mappable = false;
+		bs_regs_ask_again(die);
 	}
 	up_write(&slot->map_lock);
 }

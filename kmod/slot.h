@@ -33,6 +33,9 @@ void bs_slot_unlock_map(struct bs_slot *slot);
 /* What is in leaves. map_lock held for write, hardware locked. */
 void bs_slot_take_out_locked(struct bs_slot *slot);
 
+/* With verbose=1, a line of what a swap has done; either may be NULL. */
+void bs_slot_tell(struct bs_slot *slot, struct bs_die *out, struct bs_die *in);
+
 /* Does a driver keep @die (NULL: no) where it is? @wanted gets the reason. */
 bool bs_slot_has_driver(struct bs_die *die, struct bs_die *wanted);
 

@@ -63,8 +63,10 @@ struct bs_query_info {
  * open file leases the die that is in. A lease ends with the last close of its
  * open file, which a mapping keeps open. A failure leaves the slot vacant,
  * except EBUSY, EINVAL, ENODEV, EPERM and EINTR, which change nothing unless a
- * reset was due and had begun: the slot is vacant then. A dry run changes
- * nothing whatever it returns; of many in a row not all are logged.
+ * reset was due and had begun: the slot is vacant then. With NOWAIT a reset
+ * that FORCE_SBR did not ask for is begun and not waited for: EBUSY until it is
+ * over. A dry run changes nothing whatever it returns; of many in a row not all
+ * are logged.
  *
  * Errors: EBUSY a driver is bound to a die involved, the chain is unusable,
  * leased by another and NOWAIT or FORCE_SBR, somebody else's turn and NOWAIT,
@@ -136,6 +138,13 @@ enum bs_bar1_mode {
 #define BS_DIE_F_ALIVE		(1u << 0) /* answered when last asked */
 #define BS_DIE_F_LEASED		(1u << 1) /* some open file leases it */
 #define BS_DIE_F_LEASED_HERE	(1u << 2) /* this open file leases it */
+/*
+ * From ABI minor 1: how users' pages of BAR1 are cached while the die is in.
+ * Uncached is many times slower: a driver is bound, or something else maps
+ * part of BAR1 uncached (last_error says so). Neither flag: it is not in.
+ */
+#define BS_DIE_F_BAR1_WC	(1u << 3) /* write-combining */
+#define BS_DIE_F_BAR1_UC	(1u << 4) /* uncached */
 
 /**
  * struct bs_die_info - what is known of one die (BAR_SWAP_DIE_INFO)

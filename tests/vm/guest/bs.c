@@ -114,6 +114,9 @@ static int do_info(int fd, unsigned int die, const char *field)
 		{ "last_error", i.last_error },
 		{ "state", i.state < 5 ? states[i.state] : "?" },
 		{ "bar1_mode", i.bar1_mode < 3 ? modes[i.bar1_mode] : "?" },
+		{ "bar1_cache", i.flags & BS_DIE_F_BAR1_WC   ? "wc"
+				: i.flags & BS_DIE_F_BAR1_UC ? "uc"
+							     : "none" },
 		{ "alive", i.flags & BS_DIE_F_ALIVE ? "1" : "0" },
 		{ "leased", i.flags & BS_DIE_F_LEASED ? "1" : "0" },
 	};

@@ -92,6 +92,8 @@ fi
 
 check "another binds to the active die" bind "$d0" pci-stub
 ctl 0 virtual >/dev/null
+# a mode that the module can change is bar1mode.sh's
+ctl 0 stuckmode >/dev/null
 check_is "BAR1 was physical" "$(bs info 0 bar1_mode)" physical
 check "it leaves BAR1 virtual" unbind "$d0"
 check_is "as info says" "$(bs info 0 bar1_mode)" virtual

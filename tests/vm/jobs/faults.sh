@@ -92,6 +92,7 @@ check_is "gone again and again: logged ($n in $took s), not each time" \
 ctl 3 heal >/dev/null
 
 ctl 3 virtual >/dev/null
+ctl 3 stuckmode >/dev/null
 check_is "virtual BAR1: acquire succeeds" "$(bs acquire 3)" ok
 check_is "virtual BAR1: info says so" "$(bs info 3 bar1_mode)" virtual
 ctl 3 heal >/dev/null

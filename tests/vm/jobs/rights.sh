@@ -72,6 +72,7 @@ done
 begin user hold
 check_is "another's mapping" "$(round)" "100 100 in 1 driver 0 mode 1"
 ctl 0 virtual >/dev/null
+ctl 0 stuckmode >/dev/null
 check_is "a no-op acquire finds that BAR1 is virtual" "$(bs acquire 0)" ok
 check_is "and zaps it" "$(bs info 0 bar1_mode) $(round | cut -d' ' -f1,2)" 	"virtual 0 0"
 ctl 0 physical >/dev/null
