@@ -49,6 +49,17 @@ static const char *mode_name(const struct bs_info *info)
 	return names[info->bar1_mode];
 }
 
+static const char *cache_name(const struct bs_info *info)
+{
+	static const char *const names[] = {
+		[BS_CACHE_NONE] = "none",
+		[BS_CACHE_WC] = "wc",
+		[BS_CACHE_UC] = "uc",
+	};
+
+	return names[info->bar1_cache];
+}
+
 /* Looks at a die; last_error becomes the newest one of all layers.
  * Returns the order of that error among the dies. */
 static uint64_t look(struct fs *fs, unsigned int die, struct bs_info *info,
@@ -137,6 +148,7 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 		.driver_version = dev.driver_version,
 		.memory_free = dev.memory_free,
 		.memory_total = dev.memory_total,
+		.bar1_cache = cache_name(&info),
 		.last_error = info.last_error,
 	};
 	return status_die_text(&s, buf);

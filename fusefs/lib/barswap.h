@@ -217,6 +217,13 @@ enum bs_mode {
 	BS_MODE_VIRTUAL, /* BAR1 goes through the GPU's own page tables */
 };
 
+enum bs_cache {
+	BS_CACHE_NONE, /* not in the slot, or nobody says */
+	BS_CACHE_WC, /* write-combining */
+	BS_CACHE_UC, /* uncached: many times slower; last_error says why, or a
+		      * driver is bound */
+};
+
 /**
  * struct bs_info - what is known of one die
  * @state:        enum bs_state
@@ -234,6 +241,7 @@ enum bs_mode {
  *                the reset of a first acquire
  * @last_swap_ns: what its last swap in took
  * @last_error:   one line, or ""
+ * @bar1_cache:   enum bs_cache, how the CPU sees its memory now
  */
 struct bs_info {
 	int state;
@@ -254,7 +262,9 @@ struct bs_info {
 	uint64_t resets, acquires, swaps_in, swaps_out;
 	uint64_t last_swap_ns;
 	char last_error[256];
-	uint64_t reserved[8];
+	int bar1_cache;
+	uint32_t reserved32;
+	uint64_t reserved[7];
 };
 
 /**

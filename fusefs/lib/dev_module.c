@@ -149,6 +149,13 @@ static int module_check(struct bs_dev *dev, int die, struct bs_health *health)
 	return 0;
 }
 
+static int cache_of(const struct bs_die_info *info)
+{
+	if (info->flags & BS_DIE_F_BAR1_WC)
+		return BS_CACHE_WC;
+	return info->flags & BS_DIE_F_BAR1_UC ? BS_CACHE_UC : BS_CACHE_NONE;
+}
+
 static int module_info(struct bs_dev *dev, int die, struct bs_info *info)
 {
 	struct bs_die_info req = { .die_id = (__u32)die };
@@ -185,6 +192,7 @@ static int module_info(struct bs_dev *dev, int die, struct bs_info *info)
 	info->swaps_out = req.swaps_out;
 	info->last_swap_ns = req.last_swap_ns;
 	COPY_FIELD(info->last_error, req.last_error);
+	info->bar1_cache = cache_of(&req);
 	return 0;
 }
 

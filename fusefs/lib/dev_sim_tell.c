@@ -111,6 +111,14 @@ int sim_state_locked(struct sim *s, const struct sim_die *die)
 	return die->has_vram ? BS_STATE_ACTIVE : BS_STATE_NO_VRAM;
 }
 
+/* As the module, which leaves BAR1 to a driver that is bound. */
+static int cache_locked(const struct sim *s, const struct sim_die *die)
+{
+	if (s->active != die->id)
+		return BS_CACHE_NONE;
+	return *die->driver ? BS_CACHE_UC : BS_CACHE_WC;
+}
+
 void sim_tell_info(struct sim *s, const struct sim_die *die, struct bs_info *info)
 {
 	memcpy(info->bdf, die->bdf, sizeof(info->bdf));
@@ -148,5 +156,6 @@ void sim_tell_info(struct sim *s, const struct sim_die *die, struct bs_info *inf
 	info->swaps_out = die->swaps_out;
 	info->last_swap_ns = die->last_swap_ns;
 	memcpy(info->last_error, die->last_error, sizeof(info->last_error));
+	info->bar1_cache = cache_locked(s, die);
 	sim_drop(s);
 }

@@ -96,6 +96,7 @@ size_t status_die_text(const struct status_die *s, char *buf)
 		put_counter(&t, "memory_free", s->memory_free);
 		put_counter(&t, "memory_total", s->memory_total);
 	}
+	put_text(&t, "bar1_cache", s->bar1_cache);
 	put_text(&t, "last_error", s->last_error);
 	return t.len;
 }

@@ -20,6 +20,7 @@
  * @progress:  of a `zero` that runs: "DONE/TOTAL"
  * @name:      of a device that its driver owns; NULL: this and the three after
  *             it are not shown
+ * @bar1_cache: wc, uc, none
  * @driver_version: 1000 * major + 10 * minor
  */
 struct status_die {
@@ -42,6 +43,7 @@ struct status_die {
 	const char *name;
 	unsigned int driver_version;
 	uint64_t memory_free, memory_total;
+	const char *bar1_cache;
 	const char *last_error;
 };
 

@@ -7,7 +7,8 @@ mount_sim
 
 die_keys="die bdf id state slot hold holder vram_bytes resmem_bytes bar0 bar1
 bar1_bytes bar3 bar1_mode driver alive generation resets acquires swaps_in
-swaps_out last_swap_ns read_bytes written_bytes waiters progress last_error"
+swaps_out last_swap_ns read_bytes written_bytes waiters progress bar1_cache
+last_error"
 root_keys="version backend transport copy dies slots active mapped slot_bar0
 slot_bar1 slot_bar3 timeslice_ms swaps last_error"
 

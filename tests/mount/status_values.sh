@@ -29,7 +29,9 @@ expect_equal "$(number 1 swaps_in)" $((in + 1)) swaps_in
 expect_equal "$(number 1 swaps_out)" "$out" swaps_out
 [ "$(number 1 acquires)" -ge 1 ] || fail "acquires"
 [ "$(number 1 last_swap_ns)" -gt 0 ] || fail "last_swap_ns"
+expect_status 1 bar1_cache wc
 ctl 1 release
+expect_status 1 bar1_cache none
 expect_equal "$(number 1 swaps_out)" $((out + 1)) swaps_out
 expect_status 1 state idle
 expect_equal "$(number 0 written_bytes)" 0 "the other die's"

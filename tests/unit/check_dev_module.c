@@ -348,6 +348,30 @@ START_TEST(info_gives_every_field)
 END_TEST
 /* clang-format on */
 
+static const struct {
+	uint32_t flags;
+	int cache;
+} caches[] = {
+	{ BS_DIE_F_ALIVE, BS_CACHE_NONE },
+	{ BS_DIE_F_ALIVE | BS_DIE_F_BAR1_WC, BS_CACHE_WC },
+	{ BS_DIE_F_BAR1_UC, BS_CACHE_UC },
+};
+
+START_TEST(info_tells_how_bar1_is_cached)
+{
+	static const struct bs_die_info in = { .die_id = 1 };
+	struct bs_die_info out = { .die_id = 1, .flags = caches[_i].flags };
+	struct mock_ioctl_call call = { .request = BAR_SWAP_DIE_INFO,
+					.in = &in,
+					.out = &out };
+	struct bs_info info;
+
+	expect(&call);
+	ck_assert_int_eq(bs_die_info(ctx, 1, &info), 0);
+	ck_assert_int_eq(info.bar1_cache, caches[_i].cache);
+}
+END_TEST
+
 /* what a die of VRAM bytes answers */
 static const struct bs_die_info sized = { .vram_bytes = VRAM };
 
@@ -433,6 +457,8 @@ Suite *dev_module_suite(void)
 	tcase_add_test(opened, release_by_force_says_so_to_the_module);
 	tcase_add_test(opened, check_gives_what_the_module_found);
 	tcase_add_test(opened, info_gives_every_field);
+	tcase_add_loop_test(opened, info_tells_how_bar1_is_cached, 0,
+			    ARRAY_SIZE(caches));
 	tcase_add_test(opened, vram_is_mapped_once_at_the_offset_of_the_die);
 	tcase_add_test(opened, acquire_of_unmappable_memory_still_gives_a_handle);
 	suite_add_tcase(suite, opened);

@@ -121,12 +121,14 @@ START_TEST(acquire_counts_swaps_and_first_reset)
 	info = info_of(0);
 	ck_assert_int_eq(info.state, BS_STATE_ACTIVE);
 	ck_assert_int_eq(info.bar1_mode, BS_MODE_PHYSICAL);
+	ck_assert_int_eq(info.bar1_cache, BS_CACHE_WC);
 	ck_assert_uint_eq(info.acquires, 3);
 	ck_assert_uint_eq(info.swaps_in, 2);
 	ck_assert_uint_eq(info.swaps_out, 1);
 	ck_assert_uint_eq(info.resets, 1);
 	ck_assert_uint_eq(info.generation, 0);
 	ck_assert_int_eq(info_of(1).state, BS_STATE_IDLE);
+	ck_assert_int_eq(info_of(1).bar1_cache, BS_CACHE_NONE);
 	ck_assert_uint_eq(info_of(1).swaps_out, 1);
 }
 END_TEST

@@ -14,7 +14,7 @@ static const char *const die_keys[] = {
 	"bar1",      "bar1_bytes",   "bar3",       "bar1_mode",     "driver",
 	"alive",     "generation",   "resets",     "acquires",      "swaps_in",
 	"swaps_out", "last_swap_ns", "read_bytes", "written_bytes", "waiters",
-	"progress",  "last_error",
+	"progress",  "bar1_cache",   "last_error",
 };
 
 static const char *const root_keys[] = {
@@ -54,6 +54,7 @@ static const struct status_die busy = {
 	.written_bytes = 8,
 	.waiters = 9,
 	.progress = "16777216/12884901888",
+	.bar1_cache = "wc",
 	.last_error = "12:00:00 die 3: BAR1 wanted 0xc got 0x0",
 };
 
@@ -179,6 +180,8 @@ START_TEST(device_keys_come_before_last_error)
 	at = strstr(at, "\nmemory_total 4294967296 ");
 	ck_assert_ptr_nonnull(at);
 	at = strchr(at + 1, '\n');
+	ck_assert(!strncmp(at, "\nbar1_cache ", 12));
+	at = strchr(at + 1, '\n');
 	ck_assert(!strncmp(at, "\nlast_error ", 12));
 	ck_assert_str_eq(strchr(at + 1, '\n'), "\n");
 }
@@ -220,6 +223,7 @@ static const char *const die_values[][2] = {
 	{ "written_bytes", "8" },
 	{ "waiters", "9" },
 	{ "progress", "16777216/12884901888" },
+	{ "bar1_cache", "wc" },
 	{ "last_error", "12:00:00 die 3: BAR1 wanted 0xc got 0x0" },
 };
 
@@ -255,8 +259,8 @@ START_TEST(root_shows_each_value_behind_its_key)
 END_TEST
 
 static const char *const die_may_be_none[] = {
-	"bdf",  "slot",   "holder", "bar0",     "bar1",
-	"bar3", "driver", "hold",   "progress", "last_error",
+	"bdf",    "slot", "holder",   "bar0",       "bar1",       "bar3",
+	"driver", "hold", "progress", "bar1_cache", "last_error",
 };
 
 START_TEST(die_shows_none_for_what_it_has_not)
@@ -267,7 +271,7 @@ START_TEST(die_shows_none_for_what_it_has_not)
 	s.bar0 = s.bar1 = s.bar3 = 0;
 	/* both ways of having no string */
 	s.bdf = s.holder = s.driver = "";
-	s.hold = s.progress = s.last_error = NULL;
+	s.hold = s.progress = s.bar1_cache = s.last_error = NULL;
 	render_die(&s);
 	ck_assert_str_eq(value_of(die_may_be_none[_i]), "none");
 }
