@@ -66,7 +66,7 @@ int backend_info(struct backend *be, unsigned int die, struct bs_info *info)
 	ret = be->ops->info(be, die, info);
 	if (ret)
 		return ret;
-	atomic_store(&d->io_errno, condition_errno(info));
+	atomic_store(&d->last_seen_errno, condition_errno(info));
 	atomic_store_explicit(&d->generation, info->generation,
 			      memory_order_release);
 	return 0;
@@ -78,6 +78,14 @@ uint64_t backend_others(struct backend *be, unsigned int die)
 	struct bs_info info;
 
 	return backend_info(be, die, &info) ? 0 : info.acquires - own;
+}
+
+int backend_condition(struct backend *be, unsigned int die)
+{
+	struct bs_info info;
+	int ret = backend_info(be, die, &info);
+
+	return ret ? ret : condition_errno(&info);
 }
 
 int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
@@ -120,7 +128,10 @@ static int check_access(struct backend *be, unsigned int die, uint64_t off,
 		return -ENODEV;
 	if (off > be->dies[die].len || len > be->dies[die].len - off)
 		return -EINVAL;
-	return atomic_load(&be->dies[die].io_errno);
+	/* most copies need no look: the backend asks after each of them */
+	return atomic_load(&be->dies[die].last_seen_errno)
+		       ? backend_condition(be, die)
+		       : 0;
 }
 
 int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,

@@ -63,7 +63,9 @@ struct backend_loan {
  * @rest:     allow other processes to take the slot from @die from now on
  * @read:     copy @len <= BACKEND_MAX_CHUNK bytes out of a bound die, then
  *            make sure that it still answers: -EIO if not, -EAGAIN if
- *            another process took the slot meanwhile
+ *            another process took the slot meanwhile; and that it was
+ *            allowed: -EBUSY if a driver is bound or BAR1 is virtual, asked
+ *            of who knows, after the copy
  * @write:    the other way; returns when the stores have left the CPU, or
  *            when any read will see them: what fails later counts in @lost
  * @zero:     clear memory of a bound die; @len <= BACKEND_MAX_CHUNK * 256
@@ -119,7 +121,8 @@ struct backend_ops {
  * struct backend_die - what is kept of a die between looks at it
  * @len:           bytes of memory, carve-out included; immutable
  * @vram_bytes:    bytes before the carve-out; immutable
- * @io_errno:      why copies are refused, 0 if they are not
+ * @last_seen_errno: why a copy would have been refused at the last look, 0 if
+ * not: no right to one, and no refusal
  * @generation:    as of the last look; changes when the contents were lost
  * @read_bytes:    copied out since start; @written_bytes: copied in
  * @lost:          writes that failed after they had been answered
@@ -128,7 +131,7 @@ struct backend_ops {
 struct backend_die {
 	uint64_t len;
 	uint64_t vram_bytes;
-	_Atomic int io_errno;
+	_Atomic int last_seen_errno;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t read_bytes;
 	_Atomic uint64_t written_bytes;
@@ -246,6 +249,12 @@ int backend_sync(struct backend *be, unsigned int die);
  * Return: 0; -ENODEV.
  */
 int backend_info(struct backend *be, unsigned int die, struct bs_info *info);
+
+/**
+ * backend_condition() - look at a die without waiting
+ * Return: 0; why copies from and to it are refused now: -EIO, -EBUSY, -ENODEV.
+ */
+int backend_condition(struct backend *be, unsigned int die);
 
 /** backend_generation() - as of the last look */
 static inline uint64_t backend_generation(struct backend *be, unsigned int die)

@@ -97,7 +97,7 @@ static void slot_close(struct backend *be)
 
 /*
  * What a failed copy means. A die that another process leases can be taken
- * from under us: that is no fault of the die.
+ * from under us: that is no fault of the die. Nor is a driver that was bound.
  */
 static int why_failed(struct backend *be, unsigned int die)
 {
@@ -108,9 +108,7 @@ static int why_failed(struct backend *be, unsigned int die)
 		return -EIO;
 	if (*info.driver || info.bar1_mode == BS_MODE_VIRTUAL)
 		return -EBUSY;
-	if (info.state != BS_STATE_IDLE)
-		return -EIO;
-	return -EAGAIN;
+	return info.state == BS_STATE_IDLE ? -EAGAIN : -EIO;
 }
 
 /* The mapping gave SIGBUS. */
@@ -128,7 +126,11 @@ static int why_no_memory(struct backend *be, unsigned int die)
 	return ret;
 }
 
-/* The register read behind bs_check() pushes every posted write before it. */
+/*
+ * The register read behind bs_check() pushes every posted write before it. What
+ * it says of driver and mode decides whether the copy before it was allowed:
+ * nobody sees what was read otherwise, and nobody is told that it was written.
+ */
 static int slot_sync(struct backend *be, unsigned int die)
 {
 	struct slot *s = be->priv;
@@ -141,10 +143,9 @@ static int slot_sync(struct backend *be, unsigned int die)
 		return ret;
 	atomic_store_explicit(&be->dies[die].generation, health.generation,
 			      memory_order_release);
-	/* a driver may have come while the copy ran: it does not count */
-	if (health.alive && !health.driver && health.bar1_mode != BS_MODE_VIRTUAL)
-		return 0;
-	return why_failed(be, die);
+	if (!health.alive)
+		return why_failed(be, die);
+	return health.driver || health.bar1_mode == BS_MODE_VIRTUAL ? -EBUSY : 0;
 }
 
 /* The die that another process keeps in the slot, -1 for none. */
@@ -252,7 +253,7 @@ static int slot_zero(struct backend *be, unsigned int die, uint64_t off,
 	int ret = bs_zero(s->ctx, (int)die, off, len);
 
 	if (ret != -EOPNOTSUPP)
-		return ret;
+		return ret ? ret : slot_sync(be, die);
 	ret = guard_copy(clear, dev, NULL, len, dev);
 	return ret ? why_no_memory(be, die) : slot_sync(be, die);
 }

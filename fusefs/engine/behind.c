@@ -102,7 +102,7 @@ static bool open_locked(struct behind *b, struct behind_die *d,
 		if (backend_info(b->be, die, &info) ||
 		    (info.driver[0] && !b->be->with_driver))
 			return false;
-	if (b->be->dies[d->req.die].io_errno ||
+	if (b->be->dies[d->req.die].last_seen_errno ||
 	    !sched_flush(b->sched, &d->req, SCHED_FLUSH_FIRST, 0))
 		return false;
 	d->state = BEHIND_OPEN;
@@ -139,7 +139,8 @@ bool behind_write(struct behind *b, struct behind_stream *stream,
 		may = open_locked(b, d, generation, off);
 	else if (may)
 		may = d->state == BEHIND_OPEN && d->start + d->len == off &&
-		      d->generation == generation && !b->be->dies[die].io_errno &&
+		      d->generation == generation &&
+		      !backend_condition(b->be, die) &&
 		      !sched_is_kept_out(b->sched, die);
 	may = may && grow_locked(b, d, len);
 	if (may) {

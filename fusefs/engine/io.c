@@ -207,7 +207,7 @@ static bool answer_from_memory(struct io *io)
 	    readahead_is_empty(&f->ra))
 		return false;
 	io_look_for_others(io);
-	if (atomic_load(&eng->be->dies[io->die].io_errno))
+	if (backend_condition(eng->be, io->die))
 		return false;
 	io->out = readahead_get(&f->ra, &eng->ra, io->die, io->off, io->len,
 				now_ns());

@@ -162,6 +162,21 @@ START_TEST(condition_of_a_die_refuses_copies)
 }
 END_TEST
 
+/* It has left since, and nobody has looked at the die. */
+START_TEST(driver_that_was_seen_once_refuses_nothing_later)
+{
+	struct bs_info info;
+
+	ck_assert_int_eq(backend_bind(&be, 0, 0), 0);
+	fake_set_driver(0, "nvidia");
+	ck_assert_int_eq(backend_info(&be, 0, &info), 0);
+	ck_assert_int_eq(backend_condition(&be, 0), -EBUSY);
+	fake_set_driver(0, "");
+	ck_assert_int_eq(backend_read(&be, 0, 0, buf, 1), 0);
+	ck_assert_int_eq(backend_condition(&be, 0), 0);
+}
+END_TEST
+
 START_TEST(bind_looks_at_the_die_and_counts_swaps)
 {
 	ck_assert_int_eq(backend_bind(&be, 0, 0), 0);
@@ -331,6 +346,7 @@ Suite *backend_suite(void)
 		       chunk_that_fails_ends_the_copy_and_counts_nothing);
 	tcase_add_loop_test(wrapper, condition_of_a_die_refuses_copies, 0,
 			    ARRAY_SIZE(conditions));
+	tcase_add_test(wrapper, driver_that_was_seen_once_refuses_nothing_later);
 	tcase_add_test(wrapper, bind_looks_at_the_die_and_counts_swaps);
 	tcase_add_test(wrapper, bind_passes_flags_and_errors_on);
 	tcase_add_test(wrapper, generation_is_that_of_the_last_look);
