@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,8 @@ int main(int argc, char **argv)
 		ret = EXIT_FAILURE;
 		goto out;
 	}
+	/* what waited is to be given back, not kept for the next one */
+	mallopt(M_MMAP_THRESHOLD, 128 * KIB);
 	fs.opts = &opts;
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);

@@ -31,6 +31,7 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
 
 void io_start(struct io_engine *eng)
 {
+	eng->kept.max = IO_KEPT_MAX;
 	behind_init(&eng->behind, eng->be, eng->sched, eng->pool);
 }
 

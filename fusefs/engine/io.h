@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "backend/backend.h"
+#include "base/budget.h"
 #include "engine/behind.h"
 #include "engine/pool.h"
 #include "engine/readahead.h"
@@ -31,6 +32,7 @@
 #define IO_ZERO_STEP ((uint64_t)16 << 20) /* bytes cleared in one turn */
 #define IO_COPY_MAX  ((size_t)16 << 20) /* bytes of one stage of a copy */
 #define IO_MAX_TAKEN 16 /* after that many times it is an error */
+#define IO_KEPT_MAX  ((uint64_t)256 << 20) /* bytes kept for what waits */
 #define IO_COPY_MIN  ((size_t)4 << 20) /* the same while another copy runs */
 
 /**
@@ -38,6 +40,7 @@
  * @pool:      for what waited; @long_pool: for clears and copies
  * @is_staging: a copy between dies uses @stage now
  * @stage:     IO_COPY_MAX bytes, kept between copies; whoever set @is_staging
+ * @kept:      by requests that wait: what they write, and stages but @stage
  * @behind:    see io_start()
  * @others:    acquires of each die by other programs, as far as its read-ahead
  *             knows of them
@@ -51,6 +54,7 @@ struct io_engine {
 	uint64_t wait_ns; /* default patience with holds of other dies */
 	atomic_flag is_staging;
 	char *stage;
+	struct budget kept;
 	_Atomic uint64_t zero_done[BACKEND_MAX_DIES];
 	_Atomic uint64_t zero_total[BACKEND_MAX_DIES];
 	struct readahead_pool ra;

@@ -183,19 +183,27 @@ static int stage_take(struct io *io)
 		atomic_flag_clear(&eng->is_staging);
 		return -ENOMEM;
 	}
+	/* the kernel copies by reading and writing then, a little at a time */
+	if (!budget_take(&eng->kept, IO_COPY_MIN))
+		return -EXDEV;
 	io->stage = pool_map(IO_COPY_MIN);
 	io->len = MIN(io->len, (uint64_t)IO_COPY_MIN);
-	return io->stage ? 0 : -ENOMEM;
+	if (io->stage)
+		return 0;
+	budget_give(&eng->kept, IO_COPY_MIN);
+	return -ENOMEM;
 }
 
 void io_stage_drop(struct io *io)
 {
 	if (!io->stage)
 		return;
-	if (io->has_large_stage)
+	if (io->has_large_stage) {
 		atomic_flag_clear(&io->eng->is_staging);
-	else
+	} else {
 		munmap(io->stage, IO_COPY_MIN);
+		budget_give(&io->eng->kept, IO_COPY_MIN);
+	}
 	io->stage = NULL;
 }
 

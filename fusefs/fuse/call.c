@@ -50,9 +50,13 @@ static int call_park(struct io *io)
 		return ret;
 	/* a ring keeps it until the answer */
 	if (io->op == IO_WRITE && !call->queue && !call->buf) {
-		call->buf = malloc(io->len);
-		if (!call->buf)
+		if (!budget_take(&io->eng->kept, io->len))
 			return -ENOMEM;
+		call->buf = malloc(io->len);
+		if (!call->buf) {
+			budget_give(&io->eng->kept, io->len);
+			return -ENOMEM;
+		}
 		memcpy(call->buf, io->data, io->len);
 		io->data = call->buf;
 	}
@@ -64,6 +68,8 @@ static void call_end(struct fs_call *call, const void *data)
 {
 	call->reply(call, call->result, data);
 	fs_uring_answered(call);
+	if (call->buf)
+		budget_give(&call->fs->io.kept, call->io.len);
 	free(call->buf);
 	free(call);
 }

@@ -40,6 +40,12 @@ struct compute_call {
 	char data[];
 };
 
+/* What a call keeps while it waits. */
+static size_t call_len(size_t len)
+{
+	return sizeof(struct compute_call) + len;
+}
+
 static void on_interrupt(fuse_req_t req, void *data)
 {
 	struct compute_call *call = data;
@@ -79,6 +85,7 @@ static void call_end(struct compute_call *call)
 	else
 		fuse_reply_write(call->req, (size_t)result);
 	lines_work_free(&call->work);
+	budget_give(&call->fs->io.kept, call_len(call->creq.len));
 	free(call);
 }
 
@@ -109,14 +116,20 @@ static struct compute_call *call_new(fuse_req_t req, struct fs_file *f,
 				     enum compute_op op, off_t off,
 				     const char *data, size_t len, int flags)
 {
-	struct compute_call *call = calloc(1, sizeof(*call) + len);
+	struct fs *fs = fuse_req_userdata(req);
+	struct compute_call *call = NULL;
 
+	if (budget_take(&fs->io.kept, call_len(len))) {
+		call = calloc(1, call_len(len));
+		if (!call)
+			budget_give(&fs->io.kept, call_len(len));
+	}
 	if (!call) {
 		fuse_reply_err(req, ENOMEM);
 		return NULL;
 	}
 	call->req = req;
-	call->fs = fuse_req_userdata(req);
+	call->fs = fs;
 	call->file = f;
 	call->ino = op == COMPUTE_READ ? 0 : f->node->ino;
 	call->creq.op = op;
@@ -273,6 +286,7 @@ void fs_compute_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off,
 static void write_module(fuse_req_t req, struct fs_file *f, const char *buf,
 			 size_t size, off_t off)
 {
+	struct budget *kept = &((struct fs *)fuse_req_userdata(req))->io.kept;
 	struct fs_module *m = &f->module;
 	size_t end = (size_t)off + size;
 	int err = 0;
@@ -284,7 +298,9 @@ static void write_module(fuse_req_t req, struct fs_file *f, const char *buf,
 	else if (end > OWNER_MAX_PTX)
 		err = EFBIG;
 	if (!err && end > m->room) {
-		grown = realloc(m->text, 2 * end);
+		grown = budget_take(kept, 2 * end - m->room)
+				? realloc(m->text, 2 * end)
+				: NULL;
 		if (grown) {
 			m->text = grown;
 			m->room = 2 * end;

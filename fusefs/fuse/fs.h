@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "backend/backend.h"
+#include "base/budget.h"
 #include "engine/io.h"
 #include "options.h"
 #include "sched/sched.h"
@@ -106,6 +107,7 @@ struct fs {
 	struct fs_uring uring;
 	struct fs_end end;
 	_Atomic unsigned int n_open; /* open files */
+	struct budget texts; /* of files that strangers have open */
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
@@ -144,6 +146,8 @@ struct fs_module {
  * struct fs_file - an open file
  * @flags: of its open
  * @io:   vram and resmem
+ * @is_strangers: counted in the texts that strangers have open
+ * @was_written: ctl: since the last FLUSH
  * @hold: ctl: the lease this open file took
  * @text: status and texts of compute: the snapshot; @text_len; @text_lock
  *        guards them, @module and @lines
@@ -152,6 +156,8 @@ struct fs_file {
 	const struct node *node;
 	int flags;
 	struct io_file io;
+	bool is_strangers;
+	_Atomic bool was_written;
 	struct sched_hold hold;
 	pthread_mutex_t text_lock;
 	char *text;

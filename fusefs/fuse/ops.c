@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "compute/compute.h"
 #include "fuse/attr.h"
 #include "fuse/compute.h"
 #include "fuse/ctl.h"
@@ -30,7 +31,14 @@
 #define FOPEN_PARALLEL_DIRECT_WRITES (1 << 6)
 #endif
 
-#define FS_MAX_BACKGROUND 1024
+/* Asynchronous writes at a time, of 1 MiB at most: fewer than what may be kept
+ * for those that wait, or a loop device would meet ENOMEM. RELEASE is one of
+ * these requests too, see end_lease_early(). */
+#define FS_MAX_BACKGROUND 224
+
+/* Open files that anybody may open, and what one of them takes at most */
+#define TEXTS_MAX ((uint64_t)16 << 20)
+#define TEXT_LEN  (sizeof(struct fs_file) + COMPUTE_LOG_MAX)
 
 static struct fs_file *file_of(const struct fuse_file_info *fi)
 {
@@ -70,7 +78,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs_uring_init(fs, conn);
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
-	/* RELEASE is a background request: parked AIO must not hold it back */
+	fs->texts.max = TEXTS_MAX;
 	conn->max_background = FS_MAX_BACKGROUND;
 	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;
 }
@@ -108,20 +116,37 @@ static void file_free(struct fs *fs, struct fs_file *f)
 		sched_drop(fs->io.sched, &f->hold);
 	pthread_mutex_destroy(&f->text_lock);
 	lines_free(&f->lines);
+	budget_give(&fs->io.kept, f->module.room);
+	if (f->is_strangers)
+		budget_give(&fs->texts, TEXT_LEN);
 	free(f->module.text);
 	free(f->text);
 	free(f);
 	fs->n_open--;
 }
 
-static int file_new(struct fs *fs, const struct node *n, int flags,
+/* Root and the owner keep what they open; there are not many of them. */
+static bool is_strangers(struct fs *fs, const struct node *n, uid_t uid)
+{
+	return node_is_report(n) && uid != 0 && uid != fs->opts->uid;
+}
+
+static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 		    struct fs_file **out)
 {
-	struct fs_file *f = calloc(1, sizeof(*f));
+	bool strangers = is_strangers(fs, n, uid);
+	struct fs_file *f;
 	int ret = 0;
 
-	if (!f)
+	if (strangers && !budget_take(&fs->texts, TEXT_LEN))
+		return -ENFILE;
+	f = calloc(1, sizeof(*f));
+	if (!f) {
+		if (strangers)
+			budget_give(&fs->texts, TEXT_LEN);
 		return -ENOMEM;
+	}
+	f->is_strangers = strangers;
 	f->node = n;
 	f->flags = flags;
 	f->hold.die = -1;
@@ -162,7 +187,7 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EACCES);
 		return;
 	}
-	ret = file_new(fs, n, fi->flags, &f);
+	ret = file_new(fs, n, fi->flags, fuse_req_ctx(req)->uid, &f);
 	if (ret) {
 		fuse_reply_err(req, -ret);
 		return;
@@ -242,8 +267,34 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 			      fi->writepage ? 0 : fi->flags);
 	else if (is_compute(f))
 		fs_compute_write(req, f, buf, size, off, fi->flags);
-	else
+	else {
+		f->was_written = true;
 		fs_ctl_write(req, f, buf, size, fi->flags);
+	}
+}
+
+/*
+ * A lease ends with its last descriptor, but RELEASE waits behind asynchronous
+ * requests, which may wait for just that lease. When so many wait that this may
+ * be so, the FLUSH of whoever took it counts as the end. A shell sends one after
+ * each command that it writes, too: those are told by the WRITE before them.
+ */
+static void end_lease_early(fuse_req_t req, struct fs_file *f)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	bool was_written = atomic_exchange(&f->was_written, false);
+	struct sched_view view;
+	uint32_t n_waiting = 0;
+
+	if (was_written || f->hold.die < 0 ||
+	    fuse_req_ctx(req)->pid != f->hold.pid)
+		return;
+	for (unsigned int die = 0; die < fs->be.n_dies; die++) {
+		sched_view(fs->io.sched, die, &view);
+		n_waiting += view.waiters;
+	}
+	if (n_waiting >= FS_MAX_BACKGROUND / 2)
+		sched_drop(fs->io.sched, &f->hold);
 }
 
 static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -255,10 +306,12 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
-	else if (!is_status(f))
+	else if (!is_status(f)) {
+		end_lease_early(req, f);
 		fs_ctl_flush(req, f);
-	else
+	} else {
 		fuse_reply_err(req, 0);
+	}
 }
 
 static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
