@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -446,6 +447,10 @@ int main(int argc, char **argv)
 		ret = EXIT_FAILURE;
 		goto out;
 	}
+	/* a page that is to be written to a loop device on a die must not wait
+	 * for memory of ours, which would wait for that page; not every user
+	 * may say so */
+	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
 	/* what waited is to be given back, not kept for the next one */
 	mallopt(M_MMAP_THRESHOLD, 128 * KIB);
 	fs.opts = &opts;

@@ -49,13 +49,21 @@ void fs_attr_init(struct fs *fs)
 	}
 }
 
-void fs_attr_touch(struct fs *fs, uint64_t ino)
+mode_t fs_without_set_id(mode_t mode)
+{
+	/* without execution by the group it means mandatory locks */
+	return mode & ~(S_ISUID | (mode & S_IXGRP ? S_ISGID : 0));
+}
+
+void fs_attr_touch(struct fs *fs, uint64_t ino, uid_t uid)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	pthread_mutex_lock(&fs->attr_lock);
 	fs->attrs[ino].mtime = fs->attrs[ino].ctime = now;
+	if (uid != 0)
+		fs->attrs[ino].mode = fs_without_set_id(fs->attrs[ino].mode);
 	pthread_mutex_unlock(&fs->attr_lock);
 }
 

@@ -96,7 +96,7 @@ static void call_answer(struct io *io, ssize_t result, const void *data)
 	fs_call_disarm(call);
 	call->result = result;
 	if (result >= 0 && call->ino)
-		fs_attr_touch(call->fs, call->ino);
+		fs_attr_touch(call->fs, call->ino, call->uid);
 	/* a clear that was interrupted has changed something, too */
 	if (call->ino && (result >= 0 || io->done) && makes_pages_old(call)) {
 		call->inval.ino = call->ino;
@@ -124,6 +124,7 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 	call->is_armed = false;
 	io_init(&call->io, &call->fs->io, op, file);
 	call->io.req.pid = fuse_req_ctx(req)->pid;
+	call->uid = fuse_req_ctx(req)->uid;
 	call->io.park = call_park;
 	call->io.answer = call_answer;
 	return call;

@@ -20,6 +20,7 @@ struct uring_queue;
  * @io:    first: what the engine runs
  * @buf:   data kept while it is parked
  * @ino:   the file that a success changes, 0 for none; @inval: its pages
+ * @uid:   who asks
  * @queue: io_uring's queue it came through, NULL for /dev/fuse; @is_waiting:
  *         it is counted there
  */
@@ -32,6 +33,7 @@ struct fs_call {
 	bool is_waiting;
 	struct pool_work work;
 	uint64_t ino;
+	uid_t uid;
 	bool is_armed;
 	ssize_t result;
 	struct fs_inval inval;

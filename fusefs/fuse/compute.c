@@ -104,7 +104,7 @@ static void on_answer(struct compute_req *creq, ssize_t result)
 		log_debug("die=%u compute op %d: errno %zd", creq->die,
 			  creq->op, -result);
 	if (result >= 0 && call->ino)
-		fs_attr_touch(call->fs, call->ino);
+		fs_attr_touch(call->fs, call->ino, fuse_req_ctx(call->req)->uid);
 	/* a kernel that was started may write anywhere in its die */
 	if (creq->op == COMPUTE_READ ||
 	    !fs_inval_die(call->fs, (int)creq->die, &call->inval, on_inval))

@@ -163,6 +163,17 @@ static int die_in_slot(struct fs *fs)
 	return -1;
 }
 
+/*
+ * Whether the command is refused while another die is held. The kernel locks a
+ * file until an append to it is answered: other writers of this ctl could not
+ * even be killed while it waits. Who names a wait= has it.
+ */
+static bool is_nowait(const struct ctl_run *run, const struct ctl_cmd *cmd)
+{
+	return cmd->nowait || (run->flags & O_NONBLOCK) ||
+	       ((run->flags & O_APPEND) && !cmd->has_wait);
+}
+
 /* All prepare functions: 1 the io is to be submitted, else the result. */
 static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 {
@@ -186,8 +197,7 @@ static int prepare_slot(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 		return 0;
 	io->die = (unsigned int)die;
 	io->req.op = cmd->sbr ? SCHED_RESET : ops[cmd->verb];
-	if (cmd->nowait || (run->flags & O_NONBLOCK))
-		io->req.nowait = true;
+	io->req.nowait = is_nowait(run, cmd);
 	if (cmd->has_wait)
 		io->req.wait_ns = cmd->wait_ms * NSEC_PER_MSEC;
 	if (cmd->verb == CTL_PIN || cmd->verb == CTL_LEASE) {
@@ -216,8 +226,7 @@ static int prepare_zero(struct ctl_run *run, const struct ctl_cmd *cmd, int die)
 	}
 	if (!io->len)
 		return 0;
-	if (run->flags & O_NONBLOCK)
-		io->req.nowait = true;
+	io->req.nowait = is_nowait(run, cmd);
 	fs_call_arm(&run->call);
 	return 1;
 }

@@ -160,6 +160,10 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 	pthread_mutex_lock(&fs->attr_lock);
 	if (mask & FUSE_SET_ATTR_MODE)
 		a->mode = (a->mode & S_IFMT) | (st->st_mode & 07777);
+	if ((mask & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)) ||
+	    ((mask & FUSE_SET_ATTR_SIZE) && fuse_req_ctx(req)->uid != 0))
+		if (S_ISREG(a->mode) && !(mask & FUSE_SET_ATTR_MODE))
+			a->mode = fs_without_set_id(a->mode);
 	if (mask & FUSE_SET_ATTR_UID)
 		a->uid = st->st_uid;
 	if (mask & FUSE_SET_ATTR_GID)

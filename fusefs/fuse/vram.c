@@ -159,6 +159,9 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		return;
 	call->io.off = (uint64_t)off;
 	call->io.len = end - (uint64_t)off;
+	/* The kernel locks the file until we answer: whoever else writes to it
+	 * could not even be killed while this waits for a hold. */
+	call->io.req.nowait = true;
 	call->ino = f->node->ino;
 	call->reply = reply_plain;
 	fs_call_arm(call);
