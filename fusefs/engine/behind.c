@@ -268,7 +268,8 @@ static void flush(struct pool_work *work)
 		return;
 	}
 	ret = write_all(b, d);
-	if (ret == -EIO || ret == -EAGAIN || sched_is_passing(ret))
+	/* not for what passes: a look that fails ends the die's hold */
+	if (ret == -EIO || ret == -EAGAIN)
 		sched_suspect(b->sched, die);
 	if (sched_is_passing(ret))
 		sched_flush(b->sched, &d->req, SCHED_FLUSH_LATER, ret);

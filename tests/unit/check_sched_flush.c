@@ -198,7 +198,6 @@ START_TEST(flush_that_its_die_refused_is_put_off)
 	ck_assert_int_eq(ask_wait(flush), 0);
 	io = ask_start(SCHED_IO, 1);
 	flush->n_answers = 0;
-	sched_suspect(fixture_sched, 1);
 	ck_assert(sched_flush(fixture_sched, &flush->req, SCHED_FLUSH_LATER,
 			      -EBUSY));
 	sched_flushed(fixture_sched, 1);
