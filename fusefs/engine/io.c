@@ -18,6 +18,7 @@ void io_init(struct io *io, struct io_engine *eng, enum io_op op,
 	io->eng = eng;
 	io->op = op;
 	io->file = file;
+	io->hole_from = UINT64_MAX;
 	io->req.op = op == IO_SYNC ? SCHED_SYNC : SCHED_IO;
 	io->req.wait_ns = eng->wait_ns;
 	io->req.resume = io_resume;
@@ -33,6 +34,7 @@ void io_start(struct io_engine *eng)
 {
 	eng->kept.max = IO_KEPT_MAX;
 	behind_init(&eng->behind, eng->be, eng->sched, eng->pool);
+	images_init(&eng->images, eng->be);
 }
 
 void io_end(struct io_engine *eng)
@@ -48,6 +50,7 @@ uint64_t io_settle(struct io_engine *eng, uint64_t patience_ns)
 void io_stop(struct io_engine *eng)
 {
 	behind_free(&eng->behind);
+	images_free(&eng->images);
 	if (eng->stage)
 		munmap(eng->stage, IO_COPY_MAX);
 	eng->stage = NULL;
@@ -66,7 +69,8 @@ static void io_finish(struct io *io, int ret)
 	io_stage_drop(io);
 	if (io_is_gone(io))
 		ret = -ESTALE;
-	if (io->op == IO_ZERO || io->op == IO_SYNC || io->op == IO_SLOT)
+	if (io->op == IO_ZERO || io->op == IO_SYNC || io->op == IO_CLEAR ||
+	    io->op == IO_SLOT)
 		result = ret;
 	else if (io->op == IO_COPY && ret == -EINTR && io->done)
 		result = (ssize_t)io->done;
@@ -109,18 +113,23 @@ static int write_behind(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
+	struct image_op op;
 	bool is_taken;
 	int ret;
 
-	if (io->sync)
+	if (io->sync || image_is_full(&eng->images, io->die))
 		return -EAGAIN;
 	ret = io_late_error(io, f);
+	if (!ret)
+		ret = image_write_begin(&eng->images, &op, io->die,
+					io_die_off(f, io->off), io->len);
 	if (ret)
 		return ret;
 	readahead_touch(&eng->ra, io->die);
 	is_taken = behind_write(&eng->behind, &f->behind, io->die,
 				f->generation, io_die_off(f, io->off), io->data,
 				io->len, io->req.pid);
+	io_image_write_end(io, &op, f, is_taken);
 	readahead_touch(&eng->ra, io->die);
 	if (!is_taken)
 		return -EAGAIN;

@@ -24,6 +24,7 @@
 #include "backend/backend.h"
 #include "base/budget.h"
 #include "engine/behind.h"
+#include "engine/image.h"
 #include "engine/pool.h"
 #include "engine/readahead.h"
 #include "sched/sched.h"
@@ -59,6 +60,7 @@ struct io_engine {
 	_Atomic uint64_t zero_total[BACKEND_MAX_DIES];
 	struct readahead_pool ra;
 	struct behind behind;
+	struct images images;
 	_Atomic uint64_t others[BACKEND_MAX_DIES];
 };
 
@@ -89,6 +91,7 @@ struct io_file {
 	void *reader;
 	struct readahead ra;
 	struct behind_stream behind;
+	struct image image;
 };
 
 enum io_op {
@@ -97,6 +100,7 @@ enum io_op {
 	IO_ZERO,
 	IO_COPY, /* @file to @dst */
 	IO_SYNC,
+	IO_CLEAR, /* the holes of @file's image, then as SYNC */
 	IO_SLOT, /* no transfer: what @req.op says */
 };
 
@@ -110,6 +114,8 @@ enum io_op {
  * @data:   WRITE: the bytes, valid until the answer, or until @park
  * @to:     READ: where the bytes go, NULL for a buffer of the engine's
  * @dst:    COPY: where to; @dst_off: first byte there
+ * @hole_from: out: a hole of the image began there, in the file that was
+ *          written to; UINT64_MAX: none did
  * @sync:   a write has reached the die when it is answered; @direct: neither
  *          from nor into what is read ahead. io_init() sets the file's
  * @park:   called before the request leaves the thread that submits it, maybe
@@ -133,6 +139,7 @@ struct io {
 	void *to;
 	struct io_file *dst;
 	uint64_t dst_off;
+	uint64_t hole_from;
 	bool is_close;
 	bool sync;
 	bool direct;

@@ -8,6 +8,8 @@
 
 #include "engine/io.h"
 
+struct image_op;
+
 enum step { STEP_DONE = 0, STEP_MORE = 1 }; /* else -errno */
 
 /**
@@ -45,6 +47,10 @@ int io_late_error(struct io *io, struct io_file *file);
  * Return: 0 or -EIO.
  */
 int io_sync_result(struct io *io);
+
+/** io_image_write_end() - of bytes of @file, see image_write_end() */
+void io_image_write_end(struct io *io, struct image_op *op,
+			struct io_file *file, bool is_done);
 
 /**
  * io_look_for_others() - what was read ahead of its die is worth nothing any

@@ -2,6 +2,8 @@
 #include "engine/io_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/util.h"
@@ -22,12 +24,46 @@ void io_mark_written(struct io_file *file)
 	file->has_written = true;
 }
 
+void io_image_write_end(struct io *io, struct image_op *op,
+			struct io_file *file, bool is_done)
+{
+	uint64_t from = image_write_end(&io->eng->images, op,
+					file ? &file->image : NULL, is_done);
+
+	if (from < op->range.start)
+		io->hole_from = MIN(io->hole_from, from - file->base);
+}
+
+/*
+ * What a reader is to see of the memory at @off. What is a hole before the
+ * read is zeros, whatever comes meanwhile; what comes to be one was there.
+ */
+static int read_with_holes(struct io *io, uint64_t off, void *buf, size_t len,
+			   const struct range *holes, int n)
+{
+	int ret = backend_read(io->eng->be, io->die, off, buf, len);
+
+	for (int i = 0; !ret && i < n; i++)
+		memset((char *)buf + (holes[i].start - off), 0,
+		       holes[i].end - holes[i].start);
+	return ret;
+}
+
+static int read_die(struct io *io, uint64_t off, void *buf, size_t len)
+{
+	struct range *holes;
+	int n = image_holes(&io->eng->images, io->die, off, len, &holes);
+	int ret = n < 0 ? n : read_with_holes(io, off, buf, len, holes, n);
+
+	free(holes);
+	return ret;
+}
+
 static int read_ahead(void *arg, uint64_t off, void *buf, size_t len)
 {
 	struct io *io = arg;
 
-	return backend_read(io->eng->be, io->die, io_die_off(io->file, off),
-			    buf, len);
+	return read_die(io, io_die_off(io->file, off), buf, len);
 }
 
 void io_look_for_others(struct io *io)
@@ -66,20 +102,27 @@ static void read_on(struct io *io)
 		       read_ahead, io);
 }
 
+static bool has_holes(struct io *io)
+{
+	struct range *holes;
+	int n = image_holes(&io->eng->images, io->die,
+			    io_die_off(io->file, io->off), io->len, &holes);
+
+	free(holes);
+	return n;
+}
+
 static int step_read(struct io *io)
 {
-	struct io_engine *eng = io->eng;
-	struct io_file *f = io->file;
 	void *buf;
 	int ret;
 
-	if (backend_can_lend(eng->be, io->len))
+	if (backend_can_lend(io->eng->be, io->len) && !has_holes(io))
 		return step_lend(io);
 	buf = io->to ? io->to : pool_bounce();
 	if (!buf)
 		return -ENOMEM;
-	ret = backend_read(eng->be, io->die, io_die_off(f, io->off), buf,
-			   io->len);
+	ret = read_die(io, io_die_off(io->file, io->off), buf, io->len);
 	if (ret)
 		return ret;
 	if (!io->sync && !io->direct)
@@ -117,13 +160,55 @@ static int step_sync(struct io *io)
 	return ret ? ret : late;
 }
 
+/* Clears what the caller has begun to. */
+static int clear_hole(struct io *io, struct image_op *op)
+{
+	struct io_engine *eng = io->eng;
+	int ret;
+
+	readahead_touch(&eng->ra, io->die);
+	ret = backend_zero(eng->be, io->die, op->range.start,
+			   op->range.end - op->range.start);
+	image_clear_end(&eng->images, op, !ret);
+	readahead_touch(&eng->ra, io->die);
+	return ret;
+}
+
+/* An image of the die that has too many holes loses some before a write. */
+static int write_begin(struct io *io, struct image_op *op, uint64_t off,
+		       uint64_t len)
+{
+	struct images *images = &io->eng->images;
+	int ret = 0;
+
+	while (!ret && image_room_begin(images, io->die, IO_ZERO_STEP, op))
+		ret = clear_hole(io, op);
+	return ret ? ret : image_write_begin(images, op, io->die, off, len);
+}
+
+static int step_clear(struct io *io)
+{
+	struct image_op op;
+	int ret;
+
+	if (!image_clear_begin(&io->eng->images, &io->file->image, IO_ZERO_STEP,
+			       &op))
+		return step_sync(io);
+	io_mark_written(io->file);
+	ret = clear_hole(io, &op);
+	return ret ? ret : STEP_MORE;
+}
+
 static int step_write(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	struct io_file *f = io->file;
+	struct image_op op;
 	int ret;
 
 	ret = io_late_error(io, f);
+	if (!ret)
+		ret = write_begin(io, &op, io_die_off(f, io->off), io->len);
 	if (ret)
 		return ret;
 	if (!io->was_parked)
@@ -133,6 +218,7 @@ static int step_write(struct io *io)
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_write(eng->be, io->die, io_die_off(f, io->off), io->data,
 			    io->len);
+	io_image_write_end(io, &op, f, !ret);
 	if (!ret && io->sync)
 		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
@@ -145,13 +231,18 @@ static int step_zero(struct io *io)
 {
 	struct io_engine *eng = io->eng;
 	uint64_t n = MIN(io->len - io->done, IO_ZERO_STEP);
+	uint64_t off = io_die_off(io->file, io->off) + io->done;
+	struct image_op op;
 	int ret;
 
+	ret = write_begin(io, &op, off, n);
+	if (ret)
+		return ret;
 	if (io->file)
 		io_mark_written(io->file);
 	readahead_touch(&eng->ra, io->die);
-	ret = backend_zero(eng->be, io->die,
-			   io_die_off(io->file, io->off) + io->done, n);
+	ret = backend_zero(eng->be, io->die, off, n);
+	io_image_write_end(io, &op, NULL, !ret);
 	if (!ret && io->sync)
 		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);
@@ -213,6 +304,20 @@ bool io_is_gone(const struct io *io)
 	       (io->dst && io_is_stale(io->eng, io->dst));
 }
 
+static int copy_out(struct io *io, uint64_t at, size_t n)
+{
+	struct io_file *dst = io->dst;
+	uint64_t off = dst->base + io->dst_off + at;
+	struct image_op op;
+	int ret = write_begin(io, &op, off, n);
+
+	if (ret)
+		return ret;
+	ret = backend_write(io->eng->be, io->die, off, io->stage + at, n);
+	io_image_write_end(io, &op, dst, !ret);
+	return ret;
+}
+
 /* First turn: the source's bytes into RAM. Second turn: into the other die. */
 static int step_copy(struct io *io)
 {
@@ -238,13 +343,10 @@ static int step_copy(struct io *io)
 		else if (io_is_gone(io))
 			ret = -ESTALE;
 		else if (is_writing)
-			ret = backend_write(eng->be, io->die,
-					    io->dst->base + io->dst_off + at,
-					    io->stage + at, n);
+			ret = copy_out(io, at, n);
 		else
-			ret = backend_read(eng->be, io->die,
-					   io->file->base + io->off + at,
-					   io->stage + at, n);
+			ret = read_die(io, io->file->base + io->off + at,
+				       io->stage + at, n);
 		if (!ret)
 			at += n;
 	}
@@ -276,6 +378,8 @@ int io_step(struct io *io)
 		return step_zero(io);
 	case IO_COPY:
 		return step_copy(io);
+	case IO_CLEAR:
+		return step_clear(io);
 	default:
 		return step_sync(io);
 	}

@@ -99,9 +99,12 @@ static void call_answer(struct io *io, ssize_t result, const void *data)
 		fs_attr_touch(call->fs, call->ino, call->uid);
 	/* a clear that was interrupted has changed something, too */
 	if (call->ino && (result >= 0 || io->done) && makes_pages_old(call)) {
+		uint64_t off = io->dst ? io->dst_off : io->off;
+		uint64_t from = min_u64(off, io->hole_from);
+
 		call->inval.ino = call->ino;
-		call->inval.off = (off_t)(io->dst ? io->dst_off : io->off);
-		call->inval.len = (off_t)io->len;
+		call->inval.off = (off_t)from;
+		call->inval.len = (off_t)(off + io->len - from);
 		call->inval.then = on_inval;
 		fs_inval_queue(call->fs, &call->inval);
 		return;

@@ -12,10 +12,13 @@
 
 #include "base/util.h"
 #include "fuse/attr.h"
+#include "fuse/call.h"
 #include "fuse/compute.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
+#include "fuse/vram.h"
 #include "text/ctl.h"
 
 #define ENTRY_TIMEOUT_S 3600.0 /* the tree never changes */
@@ -96,6 +99,7 @@ void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
 	const struct node *n = dir ? node_find(&fs->nodes, dir, name) : NULL;
 	struct fuse_entry_param e;
 
+	fs_pair_forget(&fs->pairs, req);
 	fs_uring_note(fs, req);
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
@@ -112,6 +116,7 @@ void fs_getattr(fuse_req_t req, uint64_t ino, struct fuse_file_info *fi)
 	struct stat st;
 	double timeout;
 
+	fs_pair_forget(&fs->pairs, req);
 	(void)fi;
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
@@ -136,6 +141,92 @@ static int check_size(struct fs *fs, const struct node *n, off_t size)
 	}
 }
 
+/* an answer that comes after pages were dropped */
+struct resized {
+	struct fs_inval job;
+	struct fuse_req *req;
+};
+
+static void on_inval(struct fs_inval *job)
+{
+	struct resized *r = container_of(job, struct resized, job);
+
+	fs_getattr(r->req, job->ino, NULL);
+	free(r);
+}
+
+static void on_cleared(struct fs_call *call, ssize_t result, const void *data)
+{
+	struct fs_file *f = container_of(call->io.file, struct fs_file, io);
+
+	(void)data;
+	if (result < 0) {
+		fuse_reply_err(call->req, (int)-result);
+		return;
+	}
+	fs_vram_resize(call->fs, f, call->io.off);
+	fs_getattr(call->req, f->node->ino, NULL);
+}
+
+/* What reads as zeros now must not show old bytes when the image ends before
+ * it: it is cleared first. */
+static void clear_first(fuse_req_t req, struct fs_file *f, uint64_t size)
+{
+	struct fs_call *call = fs_call_new(req, IO_CLEAR, &f->io);
+
+	if (!call) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	call->io.off = size;
+	call->reply = on_cleared;
+	fs_call_arm(call);
+	fs_call_submit(call);
+}
+
+/* Whether the answer comes later. */
+static bool resize(fuse_req_t req, const struct node *n, struct fs_file *f,
+		   uint64_t size)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	struct resized *r = NULL;
+	uint64_t from;
+
+	if (image_has_holes(&fs->io.images, &f->io.image)) {
+		clear_first(req, f, size);
+		return true;
+	}
+	from = fs_vram_resize(fs, f, size);
+	if (from < size && fs_inval_needed(fs, n->ino))
+		r = calloc(1, sizeof(*r));
+	if (!r)
+		return false;
+	r->req = req;
+	r->job.ino = n->ino;
+	r->job.off = (off_t)from;
+	r->job.len = (off_t)(size - from);
+	r->job.then = on_inval;
+	fs_inval_queue(fs, &r->job);
+	return true;
+}
+
+/* The open file that a SETATTR is about, NULL for none. */
+static struct fs_file *file_to_resize(fuse_req_t req, const struct node *n,
+				      int mask, off_t size,
+				      struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	bool is_size = mask & FUSE_SET_ATTR_SIZE;
+	struct fs_pair *pair =
+		fs_pair_take(&fs->pairs, req, n->ino, is_size && !size && !fi);
+
+	if (!is_size || (n->kind != NODE_VRAM && n->kind != NODE_RESMEM))
+		return NULL;
+	if (fi)
+		return (struct fs_file *)(uintptr_t)fi->fh;
+	return pair ? container_of(pair, struct fs_file, pair) : NULL;
+}
+
 void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 		struct fuse_file_info *fi)
 {
@@ -143,12 +234,14 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 	const struct node *n = node_get(&fs->nodes, ino);
 	struct fs_attr *a = &fs->attrs[n ? ino : 0];
 	struct timespec now;
+	struct fs_file *f;
 	int err;
 
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
+	f = file_to_resize(req, n, mask, st->st_size, fi);
 	if (mask & FUSE_SET_ATTR_SIZE) {
 		err = check_size(fs, n, st->st_size);
 		if (err) {
@@ -176,7 +269,8 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 		    FUSE_SET_ATTR_MTIME))
 		a->ctime = now;
 	pthread_mutex_unlock(&fs->attr_lock);
-	fs_getattr(req, ino, fi);
+	if (!f || !resize(req, n, f, (uint64_t)st->st_size))
+		fs_getattr(req, ino, fi);
 }
 
 void fs_readlink(fuse_req_t req, uint64_t ino)
@@ -184,6 +278,7 @@ void fs_readlink(fuse_req_t req, uint64_t ino)
 	struct fs *fs = fuse_req_userdata(req);
 	const struct node *n = node_get(&fs->nodes, ino);
 
+	fs_pair_forget(&fs->pairs, req);
 	if (!n || n->kind != NODE_LINK)
 		fuse_reply_err(req, EINVAL);
 	else
@@ -201,6 +296,7 @@ void fs_readdir(fuse_req_t req, uint64_t ino, size_t size, off_t off,
 	size_t used = 0, pos;
 	char *buf;
 
+	fs_pair_forget(&fs->pairs, req);
 	(void)fi;
 	if (!dir || !node_is_dir(dir)) {
 		fuse_reply_err(req, ENOTDIR);
@@ -248,6 +344,7 @@ void fs_statfs(fuse_req_t req, uint64_t ino)
 		.f_namemax = STATFS_NAMEMAX,
 	};
 
+	fs_pair_forget(&fs->pairs, req);
 	(void)ino;
 	for (unsigned int die = 0; die < fs->be.n_dies; die++)
 		sv.f_blocks += fs->be.dies[die].len / STATFS_BSIZE;

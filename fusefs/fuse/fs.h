@@ -17,6 +17,7 @@
 #include "backend/backend.h"
 #include "base/budget.h"
 #include "engine/io.h"
+#include "fuse/pair.h"
 #include "options.h"
 #include "sched/sched.h"
 #include "text/lines.h"
@@ -105,6 +106,7 @@ struct fs {
 	bool is_announced; /* whoever started us knows that it works */
 	const char *_Atomic transport;
 	struct fs_uring uring;
+	struct fs_pairs pairs;
 	struct fs_end end;
 	_Atomic unsigned int n_open; /* open files */
 	struct budget texts; /* of files that strangers have open */
@@ -164,6 +166,7 @@ struct fs_file {
 	size_t text_len;
 	struct fs_module module; /* compute/module */
 	struct lines lines; /* ctl and compute/ctl */
+	struct fs_pair pair;
 	struct fs_watch watch;
 };
 

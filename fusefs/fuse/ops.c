@@ -64,6 +64,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
 
+	pthread_mutex_init(&fs->pairs.lock, NULL);
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Asynchronous readahead is not interrupted with its reader: its pages
@@ -108,6 +109,8 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 
 static void file_free(struct fs *fs, struct fs_file *f)
 {
+	fs_pair_remove(&fs->pairs, &f->pair);
+	image_stop(&fs->io.images, &f->io.image);
 	readahead_free(&f->io.ra, &fs->io.ra);
 	backend_reader_end(&fs->be, f->io.die, f->io.reader);
 	if (is_status(f))
@@ -192,6 +195,10 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, -ret);
 		return;
 	}
+	if (is_memory(f) && (fi->flags & O_ACCMODE) != O_RDONLY)
+		fs_pair_add(&fs->pairs, &f->pair, req, ino);
+	else
+		fs_pair_forget(&fs->pairs, req);
 	/* By hand: fuse_file_info of libfuse 3.10 to 3.14 lacks the flag of
 	 * parallel writes, without which a parked write locks the others. */
 	out.fh = (uintptr_t)f;
@@ -205,8 +212,15 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct fs *fs = fuse_req_userdata(req);
+	struct fs_file *f = file_of(fi);
+
 	(void)ino;
-	file_free(fuse_req_userdata(req), file_of(fi));
+	fs_pair_remove(&fs->pairs, &f->pair);
+	if (is_memory(f))
+		fs_vram_finish(fs, f, file_free);
+	else
+		file_free(fs, f);
 	fuse_reply_err(req, 0);
 }
 
@@ -220,6 +234,14 @@ static void reply_text(fuse_req_t req, const char *text, size_t len,
 			       min_u64(size, len - (uint64_t)off));
 }
 
+/* Whatever else a thread asks for, its next SETATTR is not of its open. */
+static void forget_open(fuse_req_t req)
+{
+	struct fs *fs = fuse_req_userdata(req);
+
+	fs_pair_forget(&fs->pairs, req);
+}
+
 static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
@@ -227,6 +249,7 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fs_file *f = file_of(fi);
 	const char *text;
 
+	forget_open(req);
 	if (is_memory(f)) {
 		/* the kernel names the owner of every read(2), and of no read
 		 * that fills the page cache */
@@ -258,6 +281,7 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 {
 	struct fs_file *f = file_of(fi);
 
+	forget_open(req);
 	(void)ino;
 	if (!size)
 		fuse_reply_write(req, 0);
@@ -301,6 +325,7 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs_file *f = file_of(fi);
 
+	forget_open(req);
 	(void)ino;
 	if (is_memory(f))
 		fs_vram_sync(req, f, true);
@@ -319,6 +344,7 @@ static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 {
 	struct fs_file *f = file_of(fi);
 
+	forget_open(req);
 	(void)ino;
 	(void)datasync;
 	if (is_memory(f))
@@ -330,6 +356,7 @@ static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 static void fs_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
 			struct fuse_file_info *fi)
 {
+	forget_open(req);
 	(void)ino;
 	(void)datasync;
 	(void)fi;
@@ -341,6 +368,7 @@ static void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
 {
 	struct fs_file *f = file_of(fi);
 
+	forget_open(req);
 	(void)ino;
 	if (is_memory(f))
 		fs_vram_fallocate(req, f, mode, off, len);
@@ -355,6 +383,7 @@ static void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 {
 	struct fs_file *in = file_of(fi_in), *out = file_of(fi_out);
 
+	forget_open(req);
 	(void)ino_in;
 	(void)ino_out;
 	if (flags)
@@ -372,6 +401,7 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 	struct fs_file *f = file_of(fi);
 	uint64_t len = f->io.len;
 
+	forget_open(req);
 	(void)ino;
 	if (is_compute(f))
 		len = fs_compute_len(fuse_req_userdata(req), f->node);
@@ -395,6 +425,7 @@ static void fs_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 {
 	struct fs_file *f = file_of(fi);
 
+	forget_open(req);
 	(void)ino;
 	if (is_status(f)) {
 		fs_status_poll(req, f, ph);

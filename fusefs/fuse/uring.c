@@ -192,7 +192,8 @@ void fs_uring_call(struct fs_call *call)
 
 static bool is_long(const struct fs_call *call)
 {
-	return call->io.op == IO_ZERO || call->io.op == IO_COPY;
+	return call->io.op == IO_ZERO || call->io.op == IO_COPY ||
+	       call->io.op == IO_CLEAR;
 }
 
 int fs_uring_wait(struct fs_call *call)

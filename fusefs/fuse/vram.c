@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <linux/falloc.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/util.h"
@@ -44,6 +45,22 @@ static void reply_plain(struct fs_call *call, ssize_t result, const void *data)
 		reply_err(call, result);
 	else
 		fuse_reply_err(call->req, 0);
+}
+
+static void make_longer(struct fs *fs, struct io_file *f, uint64_t end)
+{
+	image_set_end(&fs->io.images, &f->image, f->base + end, true);
+	readahead_touch(&fs->io.ra, f->die);
+}
+
+/* A file that was made longer so ends there. */
+static void reply_zeroed(struct fs_call *call, ssize_t result, const void *data)
+{
+	const struct io *io = &call->io;
+
+	if (!result)
+		make_longer(call->fs, io->file, io->off + io->len);
+	reply_plain(call, result, data);
 }
 
 static struct fs_call *new_call(fuse_req_t req, enum io_op op, struct fs_file *f)
@@ -125,6 +142,7 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		       off_t len)
 {
 	uint64_t end = (uint64_t)off + (uint64_t)len;
+	struct fs *fs = fuse_req_userdata(req);
 	bool beyond = end > f->io.len;
 	struct fs_call *call;
 
@@ -132,6 +150,9 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		return;
 	switch (mode) {
 	case 0:
+		if (!beyond)
+			make_longer(fs, &f->io, end);
+		/* fall through */
 	case FALLOC_FL_KEEP_SIZE:
 		/* all of the memory is there already */
 		fuse_reply_err(req, !beyond ? 0 : mode ? ENOSPC : EFBIG);
@@ -163,7 +184,7 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 	 * could not even be killed while this waits for a hold. */
 	call->io.req.nowait = true;
 	call->ino = f->node->ino;
-	call->reply = reply_plain;
+	call->reply = mode & FALLOC_FL_KEEP_SIZE ? reply_plain : reply_zeroed;
 	fs_call_arm(call);
 	fs_call_submit(call);
 }
@@ -220,6 +241,7 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 	struct fs *fs = fuse_req_userdata(req);
 	struct fs_call *call;
 	struct bs_info info;
+	bool clears = image_has_holes(&fs->io.images, &f->io.image);
 	int err = 0;
 
 	/* events that nobody ordered may not have been seen yet */
@@ -229,14 +251,72 @@ void fs_vram_sync(fuse_req_t req, struct fs_file *f, bool is_close)
 		err = ESTALE;
 	else if (!info.alive && (is_close ? f->io.wrote : f->io.has_written))
 		err = EIO;
-	if (err || !io_take_written(&fs->io, &f->io, is_close)) {
+	if (err || (!io_take_written(&fs->io, &f->io, is_close) && !clears)) {
 		fuse_reply_err(req, err);
 		return;
 	}
-	call = new_call(req, IO_SYNC, f);
+	call = new_call(req, clears ? IO_CLEAR : IO_SYNC, f);
 	if (!call)
 		return;
+	if (clears)
+		fs_call_arm(call);
 	call->io.is_close = is_close;
 	call->reply = is_close ? reply_close : reply_sync;
 	fs_call_submit(call);
+}
+
+uint64_t fs_vram_resize(struct fs *fs, struct fs_file *f, uint64_t size)
+{
+	struct images *images = &fs->io.images;
+	struct image *im = &f->io.image;
+	uint64_t from = f->io.base + size;
+
+	if (size)
+		from = image_set_end(images, im, from, false);
+	else
+		image_start(images, im, f->io.die, f->io.base);
+	readahead_touch(&fs->io.ra, f->io.die);
+	return from - f->io.base;
+}
+
+/* a file that nobody has open any more, and its image */
+struct finish {
+	struct io io;
+	struct fs *fs;
+	struct fs_file *file;
+	void (*done)(struct fs *fs, struct fs_file *f);
+};
+
+static void on_finished(struct io *io, ssize_t result, const void *data)
+{
+	struct finish *fin = container_of(io, struct finish, io);
+
+	(void)data;
+	if (result && result != -ESTALE)
+		log_err("die=%u what a truncated file left out is not cleared: errno %zd",
+			io->die, -result);
+	fin->done(fin->fs, fin->file);
+	free(fin);
+}
+
+void fs_vram_finish(struct fs *fs, struct fs_file *f,
+		    void (*done)(struct fs *fs, struct fs_file *f))
+{
+	struct finish *fin = NULL;
+
+	if (image_has_holes(&fs->io.images, &f->io.image))
+		fin = calloc(1, sizeof(*fin));
+	if (!fin) {
+		done(fs, f);
+		return;
+	}
+	fin->fs = fs;
+	fin->file = f;
+	fin->done = done;
+	io_init(&fin->io, &fs->io, IO_CLEAR, &f->io);
+	fin->io.answer = on_finished;
+	/* nobody is left to be told: as long as it takes */
+	fin->io.req.nowait = false;
+	fin->io.req.wait_ns = CTL_MAX_WAIT_MS * NSEC_PER_MSEC;
+	io_submit(&fin->io);
 }

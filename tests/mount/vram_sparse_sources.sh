@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tools that skip holes leave the old bytes there, as on a disk
+# Tools that skip holes or zeros: after a truncating open the die holds what the
+# tool was asked to write, and behind it what was there
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
-need_cmd rsync tar
+need_cmd rsync tar zstd
 mount_sim
 v=$(die 0)/vram
 
@@ -10,56 +12,67 @@ v=$(die 0)/vram
 truncate -s 4M "$W/sparse"
 t "$W/sparse" rw fill,0,1M,5 fill,2M,1M,5
 expect_equal "$(du -k "$W/sparse" | cut -f1)" 2048 "the source has holes"
-old() {
-	t "$v" rw fill,0,6M,1
-}
-# data_and OLD|zero: what stands in the holes now; behind it all is old
-data_and() {
-	local hole="verify,1M,1M,1 verify,3M,1M,1"
-	[ "$1" = old ] || hole="same,1M,1M,0 same,3M,1M,0"
-	# shellcheck disable=SC2086 # several operations
-	t "$v" r verify,0,1M,5 verify,2M,1M,5 $hole verify,4M,2M,1 "size:$CAP"
-}
-
-old
-cp "$W/sparse" "$v"
-data_and old
-cp --sparse=never "$W/sparse" "$v"
-data_and zero
-old
-cp --sparse=always "$W/sparse" "$v"
-data_and zero
-old
-busybox cp "$W/sparse" "$v"
-data_and zero
-old
-dd if="$W/sparse" of="$v" bs=64K conv=sparse status=none
-data_and old
-dd if="$W/sparse" of="$v" bs=64K status=none
-data_and zero
-old
-cat "$W/sparse" >"$v"
-data_and zero
-
+zstd -q "$W/sparse" -o "$W/sparse.zst"
 mkdir "$W/t"
 cp --sparse=always "$W/sparse" "$W/t/vram"
 tar -C "$W/t" -cSf "$W/a.tar" vram
-old
-tar -C "$M/die0" -xSf "$W/a.tar" --overwrite
-data_and old
-old
-tar -xSOf "$W/a.tar" >"$v"
-data_and old
-old
-tar -xSOf "$W/a.tar" | cat >"$v"
-data_and zero
 
-old
-rsync --inplace --whole-file "$W/sparse" "$v"
-data_and zero
-# it truncates the file first, which does nothing here, and skips the hole; the
-# one at the end some versions punch
-old
-rsync --inplace --sparse "$W/sparse" "$v"
-t "$v" r verify,0,1M,5 verify,1M,1M,1 verify,2M,1M,5 verify,4M,2M,1 "size:$CAP"
-t "$v" r same,3M,1M,0 2>"$W/log" || t "$v" r verify,3M,1M,1
+# right COMMAND...: it writes the four MiB and nothing else
+right() {
+	t "$v" rw fill,0,6M,1
+	"$@"
+	t "$v" r verify,0,1M,5 same,1M,1M,0 verify,2M,1M,5 same,3M,1M,0 \
+		verify,4M,2M,1 "size:$CAP" || fail "wrong bytes after: $*"
+}
+to_vram() {
+	"$@" >"$v"
+}
+right cp "$W/sparse" "$v"
+right cp --sparse=never "$W/sparse" "$v"
+right cp --sparse=always "$W/sparse" "$v"
+right busybox cp "$W/sparse" "$v"
+right dd if="$W/sparse" of="$v" bs=64K status=none
+right to_vram cat "$W/sparse"
+right tar -C "$M/die0" -xSf "$W/a.tar" --overwrite
+right to_vram tar -xSOf "$W/a.tar"
+right rsync --inplace --whole-file "$W/sparse" "$v"
+right rsync --inplace --sparse "$W/sparse" "$v"
+right zstd -q -d -f "$W/sparse.zst" -o "$v"
+right zstd -q -d -f --sparse "$W/sparse.zst" -o "$v"
+
+# has COMMAND: it is installed here; these are too large to ask for
+has() {
+	command -v "$1" >"$W/log" || {
+		echo "without $1, which is not installed"
+		return 1
+	}
+}
+if has qemu-img; then
+	qemu-img convert -f raw -O qcow2 "$W/sparse" "$W/sparse.qcow2"
+	right qemu-img convert -f qcow2 -O raw "$W/sparse.qcow2" "$v"
+	right qemu-img convert -W -m 8 -f qcow2 -O raw "$W/sparse.qcow2" "$v"
+	right qemu-img convert -S 4k -f raw -O raw "$W/sparse" "$v"
+fi
+if has lz4; then
+	lz4 -q "$W/sparse" "$W/sparse.lz4"
+	right lz4 -q -d -f "$W/sparse.lz4" "$v"
+fi
+
+# These seek over the zeros at the end, and then ask for the size, which is that
+# of the die: they think that they need not say how long their image is.
+all_but_the_end() {
+	t "$v" rw fill,0,6M,1
+	"$@"
+	t "$v" r verify,0,1M,5 same,1M,1M,0 verify,2M,1M,5 verify,3M,3M,1 ||
+		fail "wrong bytes after: $*"
+}
+all_but_the_end dd if="$W/sparse" of="$v" bs=64K conv=sparse status=none
+if has ddrescue; then
+	all_but_the_end ddrescue -q --force --truncate --sparse "$W/sparse" \
+		"$v" "$W/map"
+fi
+
+# conv=notrunc leaves out what it skips, as on a disk
+t "$v" rw fill,0,6M,1
+dd if="$W/sparse" of="$v" bs=64K conv=sparse,notrunc status=none
+t "$v" r verify,0,1M,5 verify,1M,1M,1 verify,2M,1M,5 verify,3M,3M,1

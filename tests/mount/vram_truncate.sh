@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# truncate to a size inside the capacity: nothing happens; beyond it: EFBIG
+# truncate to a size inside the capacity: nothing happens, but that 0 by
+# descriptor starts a new image; beyond it: EFBIG
 . "$(dirname "$0")/lib.sh"
 VRAM=12G mount_sim
 v=$(die 0)/vram
 
 t "$v" rw fill,0,1M,1 "fill,$((CAP - 4096)),4096,1"
-t "$v" rw ftruncate,0 "size:$CAP" ftruncate,1 ftruncate,4096 "size:$CAP" \
+t "$v" rw ftruncate,0 "size:$CAP"
+t "$v" rw "size:$CAP" ftruncate,1 ftruncate,4096 "size:$CAP" \
 	"ftruncate,$CAP" "ftruncate,$((CAP + 1)):EFBIG" \
 	"ftruncate,$((1 << 40)):EFBIG" "size:$CAP" ftruncate,-1:EINVAL
 truncate -s 0 "$v"

@@ -53,6 +53,17 @@ void io_fixture_setup(void)
 		file_open(&fixture_files[die], die);
 }
 
+void calls_forget(void)
+{
+	for (unsigned int i = 0; i < n_calls; i++) {
+		call_wait(&calls[i]);
+		free(calls[i].got);
+		free(calls[i].kept);
+	}
+	memset(calls, 0, sizeof(calls));
+	n_calls = 0;
+}
+
 void io_fixture_teardown(void)
 {
 	for (unsigned int call = 0; call < FAKE_N_CALLS; call++)

@@ -57,6 +57,9 @@ void file_open(struct io_file *f, unsigned int die);
 struct call *call_new(enum io_op op, struct io_file *f, uint64_t off,
 		      uint64_t len);
 
+/** calls_forget() - all calls so far have their answer: start again */
+void calls_forget(void);
+
 /** call_wait() - until it is answered. Returns the result */
 ssize_t call_wait(struct call *c);
 

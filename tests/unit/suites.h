@@ -27,6 +27,7 @@
 	X(guard)       \
 	X(hide)        \
 	X(input)       \
+	X(image)       \
 	X(io)          \
 	X(io_long)     \
 	X(io_stress)   \
@@ -39,6 +40,7 @@
 	X(policy_visit) \
 	X(pool)        \
 	X(ptx)         \
+	X(ranges)      \
 	X(readahead)   \
 	X(region)      \
 	X(repl)        \
