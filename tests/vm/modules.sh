@@ -27,7 +27,7 @@ build()
 	(cd "$src" && find . \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \
 		-o -name Makefile \) -exec cp -pu --parents -t "$dir" {} +)
 	# module BTF would need pahole and the kernel's own image
-	make -s -C "$hdr" M="$dir" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+	make -s -j"$(nproc)" -C "$hdr" M="$dir" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
 }
 
 for kernel; do
