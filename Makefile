@@ -250,6 +250,11 @@ check-vm: deps
 lint:
 	@tests/check.sh lint
 
+.PHONY: check-hw
+## check-hw     on a machine with cards: step by step, asks, writes a report
+check-hw: all
+	tests/hw/run.sh $(HW)
+
 .PHONY: bench bench-copy bench-slot
 ## bench        measure against peers on this machine, into build/bench/
 bench: deps
@@ -292,6 +297,7 @@ install: all
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
 	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf "$(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf"
+	$(INSTALL) -D -m 644 mount-helpers/k80fs-compute.conf "$(DESTDIR)$(prefix)/share/k80fs/k80fs-compute.conf"
 	$(INSTALL) -d $(foreach n,3 4 8,"$(DESTDIR)$(mandir)/man$(n)")
 	$(INSTALL) -m 644 $(MAN3) "$(DESTDIR)$(mandir)/man3"
 	$(INSTALL) -m 644 $(MAN4) "$(DESTDIR)$(mandir)/man4"
@@ -308,6 +314,7 @@ uninstall:
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
+		$(prefix)/share/k80fs/k80fs-compute.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
 		$(addprefix $(mandir)/man4/,$(notdir $(MAN4))) \
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \

@@ -159,3 +159,39 @@ test_start_beside_a_tree_mounted_by_hand_leaves_that_alone()
 	expect 1 "$(inside findmnt -n -r -o TARGET | grep -cFx "$MOUNT")"
 	inside stat -f "$MOUNT" >/dev/null
 }
+
+# what a daemon may do there, a word each, and then an empty folder
+probing_daemon()
+{
+	cat >daemon <<-EOF
+		#!/bin/sh
+		for dir; do :; done
+		{
+			! unshare -m true || echo namespace
+			# CAP_SYS_MODULE, which not every kernel asks for
+			caps=0x\$(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status)
+			[ \$((caps >> 16 & 1)) -eq 0 ] || echo module
+			mknod \$dir.node c 1 11 && : >\$dir.node &&
+				echo node
+		} >\$dir.may 2>\$dir.err
+		exec $PYTHON $FAKEFUSE live "\$dir"
+	EOF
+	chmod 755 daemon
+}
+
+test_drop_in_lets_it_compute()
+{
+	probing_daemon
+	boot_systemd "$WORK/daemon"
+	started
+	expect '' "$(inside cat "$MOUNT.may")" "$(inside cat "$MOUNT.err")"
+	run inside systemctl stop k80fs
+	inside rm -f "$MOUNT.node" "$MOUNT.may"
+	inside sh -c 'cp "$HELPERS/k80fs-compute.conf" \
+		/run/systemd/system/k80fs.service.d/ && systemctl daemon-reload'
+	started
+	expect 'namespace module node' \
+		"$(inside cat "$MOUNT.may" | tr '\n' ' ' | sed 's/ $//')" \
+		"$(inside cat "$MOUNT.err")"
+	expect no "$(property SendSIGKILL)"
+}
