@@ -92,7 +92,7 @@ empty_daemon()
 
 is_mounted_again()
 {
-	[ "$(property NRestarts)" = 1 ] &&
+	[ "$(property NRestarts)" -ge 1 ] &&
 		[ "$(property ActiveState)" = active ] &&
 		inside stat -f "$MOUNT" >/dev/null
 }
