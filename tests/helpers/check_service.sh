@@ -187,8 +187,9 @@ test_drop_in_lets_it_compute()
 	expect '' "$(inside cat "$MOUNT.may")" "$(inside cat "$MOUNT.err")"
 	run inside systemctl stop k80fs
 	inside rm -f "$MOUNT.node" "$MOUNT.may"
-	inside sh -c 'cp "$HELPERS/k80fs-compute.conf" \
-		/run/systemd/system/k80fs.service.d/ && systemctl daemon-reload'
+	inside cp "$HELPERS/k80fs-compute.conf" \
+		/run/systemd/system/k80fs.service.d/
+	inside systemctl daemon-reload
 	started
 	expect 'namespace module node' \
 		"$(inside cat "$MOUNT.may" | tr '\n' ' ' | sed 's/ $//')" \
