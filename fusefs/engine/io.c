@@ -260,8 +260,10 @@ void io_submit(struct io *io)
 			policy_is_small(io->len);
 	/* a command; a client's hole is punched as long as there are clients */
 	io->req.ends_early = io->op == IO_ZERO && !io->file;
-	io->req.is_long = (io->op == IO_ZERO || io->op == IO_COPY) &&
-			  io->len > IO_MAX_LEN;
+	/* what an image has not written may be as long as the die */
+	io->req.is_long = io->op == IO_CLEAR ||
+			  ((io->op == IO_ZERO || io->op == IO_COPY) &&
+			   io->len > IO_MAX_LEN);
 	if (io->req.is_long && io->park) {
 		int ret = io->park(io);
 

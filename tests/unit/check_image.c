@@ -111,8 +111,9 @@ START_TEST(write_during_a_clear_of_its_bytes_comes_after_it)
 	start(f);
 	ck_assert_int_eq(write_at(f, 2000, 1, "x"), 1);
 	fake_hold(FAKE_ZERO);
-	/* on a copy thread: the caller would be held up */
-	ck_assert_int_eq(call_slot(SCHED_RELEASE, 0), 0);
+	/* it holds its caller up neither way */
+	if (_i)
+		ck_assert_int_eq(call_slot(SCHED_RELEASE, 0), 0);
 	io_submit(&c->io);
 	support_wait_until(fake_n_held(FAKE_ZERO) == 1);
 	ck_assert_int_eq(pthread_create(&writer, NULL, write_one, &byte), 0);
@@ -275,7 +276,8 @@ Suite *image_suite(void)
 	tcase_add_test(tc, holes_are_zeros_before_and_after_they_are_cleared);
 	tcase_add_test(tc, write_that_failed_leaves_a_hole);
 	tcase_add_test(tc, clear_that_failed_is_still_to_be_made);
-	tcase_add_test(tc, write_during_a_clear_of_its_bytes_comes_after_it);
+	tcase_add_loop_test(tc, write_during_a_clear_of_its_bytes_comes_after_it,
+			    0, 2);
 	tcase_add_test(tc, bytes_that_are_being_written_are_not_cleared);
 	tcase_add_test(tc, reset_takes_the_image_with_it);
 	tcase_add_test(tc, number_of_ranges_is_bounded);
