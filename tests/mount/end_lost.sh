@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What was written behind and cannot get to its die, as another process leases
-# the slot, is lost at the end after a while: the exit status says so. Until
-# then looks are answered, and signals do not kill.
+# What was written behind and cannot get to its die, as a driver was bound to it,
+# is lost at the end after a while: the exit status says so. Until then looks are
+# answered, and signals do not kill.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
-need_sim "another process' lease"
+need_sim "a driver to order"
 need_cmd python3
 M=$W/mnt
 SOCK=$W/sock
@@ -26,7 +26,7 @@ for i in range(4):
     os.pwrite(b, b"b" * (1 << 20), i << 20)
 with socket.socket(socket.AF_UNIX) as s:
     s.connect(sock)
-    s.sendall(b"lease 0 1\n")
+    s.sendall(b"driver 1 nvidia\n")
     assert s.recv(100).startswith(b"ok")
 os.kill(daemon, signal.SIGTERM)
 slowest = 0
