@@ -136,6 +136,11 @@ class Good(unittest.TestCase):
         self.assertEqual((r.bad, r.lost), ([], []))
 
 
+    def test_excused_driver_lets_its_die_decode_for_one_write(self):
+        r = replay(swap_in(1), [mark(4, 0), w("die0", 4, 2), w("die0", 4, 0)])
+        self.assertEqual((r.bad, r.most), ([], 1))
+
+
 class Bad(unittest.TestCase):
     """each of these must be found"""
 
@@ -151,6 +156,28 @@ class Bad(unittest.TestCase):
         r = replay(swap_in(0), die_in(3), [w("die0", 4, 0)])
         self.assert_found(r, "die0 and die3 decode")
         self.assertEqual(len(r.bad), 1)
+
+    def test_excused_die_must_stop_with_the_next_write(self):
+        on = [mark(4, 0), w("die0", 4, 2)]
+        r = replay(swap_in(1), on, [w("die2", 4, 0)])
+        self.assert_found(r, "die0 and die1 decode")
+
+    def test_excuse_serves_once(self):
+        on = [w("die0", 4, 2), w("die0", 4, 0)]
+        r = replay(swap_in(1), [mark(4, 0)], on, on)
+        self.assert_found(r, "die0 and die1 decode")
+
+    def test_excuse_is_of_one_die_and_job(self):
+        on = [w("die0", 4, 2), w("die0", 4, 0)]
+        r = replay(swap_in(1), [mark(4, 2)], on)
+        self.assert_found(r, "die0 and die1 decode")
+        r = replay(swap_in(1), [mark(4, 0), mark(1, 1)], on)
+        self.assert_found(r, "die0 and die1 decode")
+
+    def test_excuse_does_not_open_a_port(self):
+        on = [w("die1", 4, 2), w("die1", 4, 0)]
+        r = replay(swap_in(0), open_port("dn1"), [mark(4, 1)], on)
+        self.assert_found(r, "die0 and die1 decode")
 
     def test_sibling_port_left_open(self):
         r = replay(swap_in(0), [w("die0", 4, 0)], open_port("dn1"))

@@ -123,6 +123,13 @@ loud()
 	"$G/rigbg" mark $((0x03000000 | $1))
 }
 
+# A driver is about to let die $1 decode, which is out: the trace may have that
+# one write, and the next must switch it off.
+excuse()
+{
+	"$G/rigbg" mark $((0x04000000 | $1))
+}
+
 # acquire every die and compare a word that is different on each
 six_work()
 {
