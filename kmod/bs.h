@@ -123,8 +123,6 @@ struct bs_chain {
  * @is_fresh:  never reset nor acquired since load. slot->lock
  * @has_driver: a driver is bound or binding. map_lock
  * @holds_module: that driver's reference on us was got. map_lock
- * @has_leftover: a driver left while the die was out; its regions hang below
- *             the BARs. map_lock
  * @is_mappable: BAR1 shows its memory. map_lock
  * @is_virtual: BAR1 goes through the GPU's MMU. map_lock
  * @is_unusable: never to be touched. info_lock
@@ -146,7 +144,6 @@ struct bs_die {
 	bool is_fresh;
 	bool has_driver;
 	bool holds_module;
-	bool has_leftover;
 	bool is_mappable;
 	bool is_virtual;
 	bool is_unusable;

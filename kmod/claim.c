@@ -44,28 +44,6 @@ static int claim_bridge(struct bs_die *die, struct bs_bridge *br)
 		     slot->pref.end - slot->pref.start + 1, flags);
 }
 
-/* Regions of a driver that left while its die was out. */
-static void free_leftover(struct bs_die *die)
-{
-	int i;
-
-	if (!die->has_leftover || die->has_driver)
-		return;
-	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		struct resource *res = &die->dev.pdev->resource[i];
-		struct resource *child;
-
-		if (!res->parent)
-			continue;
-		while ((child = res->child)) {
-			release_mem_region(child->start, resource_size(child));
-			if (res->child == child)
-				break;
-		}
-	}
-	die->has_leftover = false;
-}
-
 int bs_claim_all(struct bs_die *die)
 {
 	unsigned int k;
@@ -93,7 +71,6 @@ int bs_claim_all(struct bs_die *die)
 		if (ret)
 			return ret;
 	}
-	free_leftover(die);
 	return 0;
 }
 

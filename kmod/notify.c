@@ -200,7 +200,6 @@ static void added(struct bs_slot *slot, struct pci_dev *pdev)
 		die->dev.pdev = pci_dev_get(pdev);
 		die->dev.is_gone = false;
 		die->has_driver = false;
-		die->has_leftover = false;
 		die->is_sized = false;
 		/* What an unload puts back is what was found at load. */
 		bs_hold_power(&die->dev);
@@ -222,6 +221,19 @@ static void drop_module_locked(struct bs_die *die)
 	if (die->holds_module)
 		module_put(THIS_MODULE);
 	die->holds_module = false;
+}
+
+/*
+ * A driver may have switched on the decode of a die that is out: the vendor's
+ * does so when it leaves. Only the die's closed port has kept it off the bus.
+ */
+static void silence_locked(struct bs_die *die)
+{
+	const struct bs_cfg c = { .die = die };
+
+	lockdep_assert_held_write(&die->slot->map_lock);
+	if (die->slot->active != die && die->dev.is_kept && !die->dev.is_gone)
+		bs_die_decode_off(&c);
 }
 
 /* rmmod would take the BARs away from a live driver. */
@@ -247,7 +259,6 @@ static void bind_locked(struct bs_die *die, const char *name)
 
 static void unbind_locked(struct bs_die *die)
 {
-	const struct bs_cfg c = { .die = die };
 	struct bs_slot *slot = die->slot;
 
 	lockdep_assert_held_write(&slot->map_lock);
@@ -256,13 +267,14 @@ static void unbind_locked(struct bs_die *die)
 	die->has_driver = false;
 	drop_module_locked(die);
 	bs_info_driver(die, "");
-	if (die->dev.is_gone || !die->dev.is_kept)
+	if (!die->dev.is_kept)
 		return;
 	if (slot->active == die) {
 		bs_slot_revoke_locked(slot);
 		bs_chain_take_back(die);
 	} else {
-		bs_cfg_command(&c, PCI_COMMAND_MASTER, 0);
+		silence_locked(die);
+		bs_drop_regions(die);
 	}
 }
 
@@ -279,14 +291,15 @@ static void driver_event(struct bs_slot *slot, struct pci_dev *pdev,
 	case BUS_NOTIFY_BIND_DRIVER:
 	case BUS_NOTIFY_BOUND_DRIVER:
 		bind_locked(die, pdev->dev.driver->name);
+		if (event == BUS_NOTIFY_BOUND_DRIVER)
+			silence_locked(die);
 		break;
 	case BUS_NOTIFY_UNBIND_DRIVER:
 		if (slot->active == die || die->dev.is_gone)
 			break;
-		die->has_leftover = true;
 		bs_die_error(
 			die,
-			"%s: driver %s unbinds while the die is out: acquire the die first",
+			"%s: driver %s leaves while the die is out: acquire the die before a driver is unbound or unloaded",
 			die->info.bdf, die->info.driver);
 		break;
 	case BUS_NOTIFY_UNBOUND_DRIVER:

@@ -10,6 +10,7 @@
 #include "cfg.h"
 #include "die.h"
 #include "discover.h"
+#include "info.h"
 
 static void snapshot(struct bs_dev *dev)
 {
@@ -110,6 +111,37 @@ static void blank(struct resource *res)
 	res->flags = 0;
 }
 
+static void drop_region(struct bs_die *die, struct resource *bar)
+{
+	struct resource *region = bar->child;
+
+	/* Its name may be gone already. */
+	bs_die_error(
+		die,
+		"%s: region %#llx-%#llx of a driver dropped: it left while the die was out",
+		die->info.bdf, (u64)region->start, (u64)region->end);
+	if (region->flags & IORESOURCE_BUSY)
+		__release_region(bar, region->start, resource_size(region));
+	else
+		release_resource(region);
+}
+
+void bs_drop_regions(struct bs_die *die)
+{
+	int i;
+
+	lockdep_assert_held_write(&die->slot->map_lock);
+	for (i = 0; i < PCI_NUM_RESOURCES; i++) {
+		struct resource *res = &die->dev.pdev->resource[i];
+
+		if (!bs_die_moves(die, i) || res->parent || !res->child)
+			continue;
+		while (res->child)
+			drop_region(die, res);
+		blank(res);
+	}
+}
+
 /*
  * Regions of a bound driver stay below their BAR and leave the tree with it.
  * Without flags the allocator passes it by; start and end tell the claim that
@@ -179,9 +211,9 @@ static void unblank(struct bs_dev *dev, int i)
 	struct resource *res = &dev->pdev->resource[i];
 	const struct bs_res *was = &dev->res[i];
 
-	/* Of a driver that left while its die was out: it has no place here. */
+	/* Of a driver that was bound while we unload: it has no place here. */
 	if (res->child)
-		pci_err(dev->pdev, "lost region %s\n", res->child->name ?: "?");
+		pci_err(dev->pdev, "lost region %pR\n", res->child);
 	res->child = NULL;
 	dev->lost &= ~BIT(i);
 	res->start = was->start;

@@ -16,6 +16,13 @@ void bs_hold_power(struct bs_dev *dev);
 void bs_keep_all(struct bs_slot *slot);
 void bs_unkeep_all(struct bs_slot *slot);
 
+/*
+ * The regions of a driver that has left while its die was out: the core has
+ * not found them, and their names may go with its module. map_lock for write;
+ * the rescan lock is not needed, since no BAR that is in the tree is touched.
+ */
+void bs_drop_regions(struct bs_die *die);
+
 /* Take what moves of a die or bridge out of the tree and blank it. */
 void bs_blank_die(struct bs_die *die);
 void bs_blank_bridge(struct bs_bridge *br);

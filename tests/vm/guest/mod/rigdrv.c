@@ -3,13 +3,25 @@
  * rigdrv: a PCI driver that does with a die what the vendor's does
  *
  * Binds by driver_override only. Claims the memory of BAR1 as it finds it and
- * gives it back when it leaves.
+ * gives it back when it leaves. With decode=1 it switches on the decode of
+ * memory as well when it comes, whether or not there is any.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
 
+static bool decode;
+module_param(decode, bool, 0644);
+MODULE_PARM_DESC(decode, "switch on the decode of memory");
+
 static int rigdrv_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
+	u16 command;
+
+	if (decode) {
+		pci_read_config_word(pdev, PCI_COMMAND, &command);
+		pci_write_config_word(pdev, PCI_COMMAND,
+				      command | PCI_COMMAND_MEMORY);
+	}
 	return pci_request_region(pdev, 1, "rigdrv");
 }
 
