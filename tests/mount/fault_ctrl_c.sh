@@ -30,7 +30,6 @@ interrupted cat "$(die 1)/vram"
 interrupted cp "$(die 1)/vram" "$(die 2)/vram"
 interrupted cp /bin/true "$(die 1)/vram"
 interrupted busybox cat "$(die 1)/vram"
-interrupted fallocate -p -o 0 -l 1M "$(die 1)/vram"
 interrupted tee "$(die 1)/ctl" <<<acquire
 expect_status 1 waiters 0
 ctl 0 unpin

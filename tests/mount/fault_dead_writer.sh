@@ -32,7 +32,9 @@ t fd:6 - "cfr,0,$(die 2)/vram,0,1M" pwrite,0,4096,1 fsync
 t fd:6 - pread,0,4096
 exec 5>&- 6>&-
 
+# who comes back is looked at by the next acquire
 sim revive 0
+ctl 0 acquire
 # over and over, as a whole die may be written before it dies
 (while dd if=/dev/zero of="$v" bs=1M count=512 conv=notrunc status=none; do
 	:

@@ -28,6 +28,7 @@
 #define REGION      ((size_t)1 << 20)
 #define GUARD       4096 /* bytes at both ends that no operation touches */
 #define N_OPENS     3
+#define PATIENCE_NS ((uint64_t)60 * 1000000000)
 
 static const int open_flags[N_OPENS] = { O_RDWR, O_RDWR | O_DIRECT,
 					 O_RDWR | O_SYNC };
@@ -162,17 +163,22 @@ static void do_write(struct worker *w, unsigned int die)
 static void do_zero(struct worker *w, unsigned int die)
 {
 	int punch = (int)draw(w, 2);
+	uint64_t start = now_ns();
 	size_t at, len;
 
 	draw_range(w, draw_max_len(w), &at, &len);
 	doing(w, "%s die %u at %zu len %zu", punch ? "punch" : "zero range",
 	      die, at, len);
 	memset(w->model[die] + at, 0, len);
-	if (fallocate(w->fd[die][0],
-		      punch ? FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
-			    : FALLOC_FL_ZERO_RANGE,
-		      (off_t)(w->base + at), (off_t)len))
-		fail(w, "%s", strerror(errno));
+	/* it does not wait for a hold of another die, as it keeps the file */
+	while (fallocate(w->fd[die][0],
+			 punch ? FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+			       : FALLOC_FL_ZERO_RANGE,
+			 (off_t)(w->base + at), (off_t)len)) {
+		if (errno != EBUSY || now_ns() - start > PATIENCE_NS)
+			fail(w, "%s", strerror(errno));
+		usleep(1000);
+	}
 }
 
 static void do_copy(struct worker *w, unsigned int die)

@@ -10,7 +10,6 @@ v=$(die 0)/vram
 ctl 1 pin
 t "$v" rw alarm,300 pread,0,4096:EINTR took,250,$SOON \
 	alarm,300 pwrite,0,4096,1:EINTR took,250,$SOON \
-	alarm,300 fallocate,punch,0,1M:EINTR took,250,$SOON \
 	alarm,300 "cfr,0,$(die 2)/vram,0,1M:EINTR" took,250,$SOON
 t "$(die 0)/ctl" rw alarm,300 "puts,acquire\n:EINTR" took,250,$SOON \
 	alarm,300 "puts,pin\n:EINTR" took,250,$SOON \
