@@ -56,7 +56,20 @@ excuse 0
 check "a driver binds to die 0 and lets it decode" bind "$d0" rigdrv
 check_is "it does not decode" "$(command)" 0
 unbind "$d0"
+
+# a die that is removed while it is out takes its driver along
+echo 0 >/sys/module/rigdrv/parameters/decode
+check_is "die 0 is in" "$(bs acquire 0)" ok
+check "a driver that claims BAR1 binds" bind "$d0" rigdrv
+check_is "die 0 goes out" "$(bs acquire 1 force)" ok
+dropped=$(klog | grep -c dropped)
+echo 1 >"$SYS/$d0/remove"
+check_is "the region of a removed die is dropped" \
+	"$(klog | grep -c dropped)" $((dropped + 1))
 rmmod rigdrv
+echo 1 >/sys/bus/pci/rescan
+check_is "the die is back and works" "$(bs acquire 0)" ok
+check "no region is left" none_of rigdrv
 check "unloads" unload
 
 # the vendor's leaves decode on when it goes
