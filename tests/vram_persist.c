@@ -6,11 +6,11 @@
  * Fills blocks all over the memory of a die, releases it, uses every other
  * die, and looks. Then, where there is CUDA, the same with a context's buffer:
  * on the module's dies the vendor's driver is loaded and bound for that, and
- * taken away again. With --reload, on the module's dies and as root, the blocks
- * are written once more, the driver comes, opens the device once and goes, and
- * we look again: blocks that it used itself are wrong then and say so. The
- * device is $BARSWAP_DEVICE or the module's node. Overwrites VRAM of all dies.
- * Exit code: 0 PASS, 1 FAIL, 2 could not try.
+ * taken away again. Where that cannot be tried a line says so. With --reload,
+ * on the module's dies and as root, the blocks are written once more, the driver
+ * comes, opens the device once and goes, and we look again: blocks that it used
+ * itself are wrong then and say so. The device is $BARSWAP_DEVICE or the module's
+ * node. Overwrites VRAM of all dies. Exit code: 0 PASS, 1 FAIL, 2 could not try.
  */
 #include <errno.h>
 #include <signal.h>
@@ -257,7 +257,8 @@ static int persist_buffer(bs_context *ctx, struct owner *owner, int die)
 	return wrong ? FAIL : PASS;
 }
 
-static int persist_context(bs_context *ctx, int die, const char *device)
+/* @must: not to have tried it is not to have passed */
+static int persist_context(bs_context *ctx, int die, const char *device, bool must)
 {
 	struct owner_config cfg = {
 		.n_dies = MIN(bs_num_dies(ctx), (uint32_t)OWNER_MAX_DIES),
@@ -286,8 +287,10 @@ static int persist_context(bs_context *ctx, int die, const char *device)
 		if (after)
 			ret = FAIL;
 	}
-	/* memory alone can be tried where there is no CUDA */
-	return ret == -ENODEV && !cfg.node ? PASS : ret < 0 ? NOT_TRIED : ret;
+	/* memory alone can be tried where there is no CUDA, or no driver */
+	if (ret < 0)
+		return must ? NOT_TRIED : PASS;
+	return ret;
 }
 
 static void on_step(void *arg, unsigned int die, const char *line)
@@ -357,7 +360,7 @@ static int with_driver(bs_context *ctx, int die, bool with_reload,
 			return NOT_TRIED;
 		bind_modules(b, modules, sizeof(modules));
 	}
-	ret = persist_context(ctx, die, device);
+	ret = persist_context(ctx, die, device, with_reload);
 	if (b && !*modules && bind_unload(b, why, sizeof(why))) {
 		printf("%s\n", why);
 		ret = ret ? ret : NOT_TRIED;

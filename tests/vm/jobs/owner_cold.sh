@@ -104,7 +104,11 @@ check_is "no touch was told" "$(told)" 0
 check "compute_persist" "$top/compute_persist" -t 4 -s 1000000 0
 check_is "no touch was told" "$(told)" 0
 [ ! -e /sys/module/nvidia ] || check "the driver leaves" vendor_unload
-check "vram_persist" "$top/vram_persist" 0
+check "vram_persist" sh -c \
+	"\"$top/vram_persist\" 0 >\"$TMPDIR/persist\" 2>&1"
+sed 's/^/# /' "$TMPDIR/persist"
+check_like "a context's buffer was tried" "$(cat "$TMPDIR/persist")" \
+	"PASS: die 0, a context's buffer"
 check_is "no touch was told" "$(told)" 0
 [ ! -e /sys/module/nvidia ] || check "the driver leaves" vendor_unload
 check "vram_persist --reload" "$top/vram_persist" --reload 0
