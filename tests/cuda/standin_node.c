@@ -69,7 +69,7 @@ static int open_node(const char *path, unsigned int minor)
 
 static unsigned int minor_of(const char *bdf)
 {
-	char path[128], line[128];
+	char path[512], line[128];
 	unsigned int minor = NV_CTL_MINOR;
 	FILE *f;
 
