@@ -117,7 +117,7 @@ run_one-process() {
 }
 
 run_sanitizers() {
-	local suite
+	local suite supp=$PWD/tests/unit/tsan.supp
 	step "unit address,undefined" env CK_FORK=no \
 		build-address-undefined/check_all
 	step "library on the simulator, address,undefined" env \
@@ -125,7 +125,8 @@ run_sanitizers() {
 	# the suites with threads in them
 	for suite in $(suites '(sched|io)[a-z_]*|pool|behind|readahead|guard|rw|dev_sim'); do
 		step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
-			TSAN_OPTIONS="halt_on_error=1" build-thread/check_all
+			TSAN_OPTIONS="halt_on_error=1 suppressions=$supp" \
+			build-thread/check_all
 	done
 }
 

@@ -75,7 +75,7 @@ static int copy_checked(bs_context *ctx, int die_id, copy_fn fn, void *dst,
 	ret = look(ctx, die_id, &before);
 	if (ret)
 		return ret;
-	fault = guard_copy(fn, dst, src, len, dev);
+	fault = len ? guard_copy(fn, dst, src, len, dev) : 0;
 	copy_of(ctx)->fence();
 	ret = look(ctx, die_id, &after);
 	if (ret)

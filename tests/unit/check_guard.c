@@ -222,6 +222,9 @@ static int signal_of(bool in_guard)
 
 	ck_assert_int_ge(child, 0);
 	if (!child) {
+		/* not the handler of a test before, or a sanitizer's */
+		signal(SIGBUS, SIG_DFL);
+		guard_init();
 		/* the page behind the one that is guarded */
 		if (in_guard)
 			guard_copy(touch_outside, buf, dev + 8 * PAGE, PAGE, dev);
