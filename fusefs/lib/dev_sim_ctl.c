@@ -217,6 +217,8 @@ static int set_unusable(struct sim *s, struct sim_die *die, bool is_unusable)
 		if (!is_unusable)
 			continue;
 		sim_slot_lose_locked(s, &s->die[id]);
+		/* as on a card that had it from the start: never in to be asked */
+		s->die[id].bar1_mode = BS_MODE_UNKNOWN;
 		sim_error_locked(s, &s->die[id],
 				 "unusable: a stranger is on its card");
 	}

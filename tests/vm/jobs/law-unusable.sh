@@ -3,6 +3,7 @@
 # The table's cases of a die that is unusable, on the module.
 # rig: foreign
 # time: 200
+# alone: yes
 top=$(cd "$VM/../.." && pwd)
 export BARSWAP_DEVICE=$DEV
 insmod /run/mod/rng-core.ko 2>/dev/null
