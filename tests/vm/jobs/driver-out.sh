@@ -19,6 +19,12 @@ command()
 	echo $((0x$("$G/pcicfg" "$d0" 4 2) & 7))
 }
 
+# Linux turns it on above a device that a driver enables, and leaves it so; newer
+# port drivers do not at boot
+for port in "${PORTS[@]}"; do
+	"$G/pcicfg" "$port" 4 2 \
+		"$(printf %x $((0x$("$G/pcicfg" "$port" 4 2) | 4)))"
+done
 snapshot before
 insmod "$mods/rigdrv.ko"
 check "loads" load
