@@ -126,7 +126,7 @@ struct bs_chain {
  * @is_mappable: BAR1 shows its memory. map_lock
  * @is_virtual: BAR1 goes through the GPU's MMU. map_lock
  * @is_unusable: never to be touched. info_lock
- * @is_blocked: not to be touched for now: a stranger came. info_lock
+ * @is_blocked: not to be touched while a stranger is there. info_lock
  * @has_mark:  its PRAMIN window holds our mark (regs.c). info_lock
  * @has_vram:  BAR1 showed its memory when last asked. info_lock
  * @info:      what BAR_SWAP_DIE_INFO tells. info_lock
