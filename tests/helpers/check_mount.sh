@@ -301,6 +301,11 @@ test_live_mount_is_left_alone()
 	expect 1 "$(findmnt -n -r -o TARGET | grep -cFx "$WORK/dir")"
 }
 
+is_stopped()
+{
+	grep -q '^State:.T' "/proc/$1/status"
+}
+
 test_stopped_daemon_is_a_live_mount_and_nothing_else_is_printed()
 {
 	need_fuse
@@ -308,6 +313,8 @@ test_stopped_daemon_is_a_live_mount_and_nothing_else_is_printed()
 	mkdir dir
 	daemon=$(k80fs "$WORK/dir")
 	kill -STOP "$daemon"
+	# one that still reads a request, and then stops, holds who asks for good
+	wait_for is_stopped "$daemon"
 	run "$HELPERS/mount.k80fs" k80fs "$WORK/dir"
 	kill -CONT "$daemon"
 	expect 32 "$rc"
