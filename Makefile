@@ -242,7 +242,7 @@ check-unit: deps
 	@tests/check.sh build unit library
 ## check-mount  the mounted tree on simulator and stand-in (needs /dev/fuse)
 check-mount: deps
-	@tests/check.sh build mount mount-alone mount-cuda mount-cuda-alone
+	@tests/check.sh build mount mount-alone mount-cuda
 ## check-vm     the kernel module in a PC with three emulated cards
 check-vm: deps
 	@tests/check.sh build vm-check vm-all

@@ -36,7 +36,6 @@ plan() {
 	all)
 		echo 'builds'
 		echo 'vm-all | mount-cuda places | sanitizers one-process valgrind fuzz'
-		echo 'mount-cuda-alone'
 		;;
 	long)
 		printf '%s\n' mount-long vm-long roots
@@ -62,8 +61,7 @@ part_sanitizers() { tests/unit.sh sanitizers; }
 part_valgrind() { tests/unit.sh valgrind; }
 part_fuzz() { tests/unit.sh fuzz; }
 part_places() { tests/places.sh; }
-part_mount_cuda() { mount_cuda -j $((cores + 1)) -a no; }
-part_mount_cuda_alone() { mount_cuda -a only; }
+part_mount_cuda() { mount_cuda; }
 part_vm_all() { vm all; }
 
 part_mount_long() { K80_LONG=1 tests/mount/run.sh; }
@@ -84,7 +82,7 @@ mount_cuda() {
 	mapfile -t names < <(cd tests/mount &&
 		grep -LE '^need_(slot|sim)' vram_*.sh tool_*.sh tree_*.sh \
 			prog_sweep*.sh prog_multi*.sh)
-	K80FS_BACKEND=cuda tests/mount/run.sh "$@" "${names[@]}"
+	K80FS_BACKEND=cuda tests/mount/run.sh -j $((cores + 1)) "${names[@]}"
 }
 
 # run_part PART: what it prints, with its name in front; RESULT goes to a file
