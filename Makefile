@@ -209,7 +209,7 @@ deps:
 
 .PHONY: all-deps
 all-deps:
-	mount-helpers/install-deps build test more
+	mount-helpers/install-deps build test more deb
 
 .PHONY: build-deps
 build-deps:
@@ -295,6 +295,8 @@ install: all
 	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/libbarswap.so"
 	$(INSTALL) -D -m 644 $(B)/barswap.pc "$(DESTDIR)$(libdir)/pkgconfig/barswap.pc"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
+	$(INSTALL) -D -m 644 mount-helpers/k80-nbd.socket "$(DESTDIR)$(unitdir)/k80-nbd.socket"
+	$(INSTALL) -D -m 644 mount-helpers/k80-nbd.service "$(DESTDIR)$(unitdir)/k80-nbd.service"
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
 	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf "$(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs-compute.conf "$(DESTDIR)$(prefix)/share/k80fs/k80fs-compute.conf"
@@ -313,6 +315,7 @@ uninstall:
 		$(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
+		$(unitdir)/k80-nbd.socket $(unitdir)/k80-nbd.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(prefix)/share/k80fs/k80fs-compute.conf \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
@@ -322,6 +325,12 @@ uninstall:
 	done
 	rmdir "$(DESTDIR)$(prefix)/share/k80fs" "$(DESTDIR)$(libexecdir)" \
 		2>/dev/null || :
+
+.PHONY: deb
+## deb          Debian packages of this tree, into build/deb
+deb:
+	mount-helpers/install-deps deb
+	mount-helpers/debian/build.sh $(VERSION)
 
 .PHONY: clean
 ## clean        remove what was built

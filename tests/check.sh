@@ -35,10 +35,10 @@ plan() {
 		;;
 	all)
 		echo 'builds'
-		echo 'vm-all | mount-cuda places | sanitizers one-process valgrind fuzz'
+		echo 'vm-all | mount-cuda places deb | sanitizers one-process valgrind fuzz'
 		;;
 	long)
-		printf '%s\n' mount-long vm-long roots
+		printf '%s\n' mount-long vm-long deb-long roots
 		;;
 	*)
 		printf '%s\n' "$@"
@@ -62,10 +62,12 @@ part_valgrind() { tests/unit.sh valgrind; }
 part_fuzz() { tests/unit.sh fuzz; }
 part_places() { tests/places.sh; }
 part_mount_cuda() { mount_cuda; }
+part_deb() { tests/deb.sh bookworm; }
 part_vm_all() { vm all; }
 
 part_mount_long() { K80_LONG=1 tests/mount/run.sh; }
 part_vm_long() { vm long; }
+part_deb_long() { tests/deb.sh trixie; }
 part_roots() { tests/roots.sh; }
 
 vm() {

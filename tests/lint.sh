@@ -108,7 +108,7 @@ lint_spdx()
 		head -n 2 "$f" | grep -qE "SPDX-License-Identifier: $want\\>" ||
 			echo "$f: no 'SPDX-License-Identifier: ${want//\\/}'"
 	done < <(files . | grep -vE \
-		'^(LICENSE|README\.md|\.clang-format|\.gitignore|\.gitattributes)$|^tests/unit/corpus/|\.shellcheckrc$|\.(dict|map|in|json|config)$')
+		'^(LICENSE|README\.md|\.clang-format|\.gitignore|\.gitattributes)$|^tests/unit/corpus/|\.shellcheckrc$|\.(dict|map|in|json|config)$|^mount-helpers/debian/(source/|control$|changelog$|copyright$|k80fs\.docs$|.*\.(install|links|symbols)$)')
 }
 
 lint_clang_format()
@@ -202,6 +202,24 @@ lint_readme_options()
 			grep -qE "[ ,]$name([= \"]|\$)" ||
 			echo "fusefs/k80fs.8: has no option '$name'"
 	done
+}
+
+# The Makefile's VERSION is the truth.
+lint_version()
+{
+	local version
+
+	version=$(sed -n 's/^VERSION := //p' Makefile)
+	grep -qx "PACKAGE_VERSION=\"$version\"" kmod/dkms.conf ||
+		echo "kmod/dkms.conf: PACKAGE_VERSION is not $version"
+	grep -qE "^#define BS_RELEASE +\"$version\"" kmod/bs.h ||
+		echo "kmod/bs.h: BS_RELEASE is not $version"
+	head -n 1 mount-helpers/debian/changelog | grep -qF "($version)" ||
+		echo "mount-helpers/debian/changelog: its first entry is not $version"
+	files '\.[1-8]$' | xargs grep -H '^\.TH ' |
+		grep -vF "\"k80fs $version\"" | sed 's/$/: not of this version/'
+	grep -n 'bar_swap[-/][0-9]' README.md | grep -vE "bar_swap[-/]$version\\>" |
+		sed 's/^/README.md:/'
 }
 
 lint_readme_targets()

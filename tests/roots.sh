@@ -22,21 +22,9 @@ cache=${K80_CACHE:-$HOME/.cache/k80fs-vm}
 	shift
 }
 [ $# -gt 0 ] || set -- debian12 debian13 container12 container13
-[ "$(id -u)" -eq 0 ] || {
-	echo 'making a root needs root'
-	exit 77
-}
-command -v debootstrap >/dev/null || {
-	echo 'debootstrap is not installed'
-	exit 77
-}
-# shellcheck disable=SC2016 # apt's variables
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
-	grep -E '/debian/?$' | head -n 1)
-[ -n "$mirror" ] || {
-	echo "no Debian archive in apt's configuration"
-	exit 77
-}
+# shellcheck source=tests/rootlib.sh
+. "$top/tests/rootlib.sh"
+root_can_be_made || exit
 base=$(mktemp -d "${TMPDIR:-/var/tmp}/k80roots.XXXXXX")
 trap '[ -n "$keep" ] || rm -rf --one-file-system "$base"' EXIT
 
@@ -82,21 +70,11 @@ exec chroot "$root" env -i HOME=/root TERM=dumb CI="${CI:-}" \
 		make -C /root/k80fs check"
 '
 
-# make_root DIR RELEASE
-make_root() {
-	debootstrap --variant=minbase "$2" "$1" "$mirror" >"$1.log" 2>&1 || {
-		tail -n 5 "$1.log" | sed 's/^/# /'
-		return 1
-	}
+# with_tree DIR: this tree lies in it, where only root enters
+with_tree() {
 	mkdir "$1/root/k80fs"
 	tar -C "$top" -cf - --exclude=./build --exclude='./build-*' \
 		--exclude=./.git . | tar -C "$1/root/k80fs" -xf -
-	chmod 700 "$1/root"
-	cp /etc/resolv.conf "$1/etc/"
-	# a proxy, and what this archive needs
-	apt-config dump Acquire | grep -E '^Acquire::(http|https|Check)' \
-		>"$1/etc/apt/apt.conf.d/90host"
-	return 0
 }
 
 passed=0
@@ -109,7 +87,7 @@ for name; do
 	*) release=trixie ;;
 	esac
 	echo "# $name: $release, in $root"
-	if ! make_root "$root" "$release"; then
+	if ! root_make "$root" "$release" || ! with_tree "$root"; then
 		echo "not ok $name: the root cannot be made"
 		failed=$((failed + 1))
 		continue
