@@ -74,6 +74,7 @@ run_library() {
 	step "library on the simulator" env BARSWAP_DEVICE=sim:vram=64M \
 		build/test_barswap
 	step "one law for simulator and module" build/law tests/law/table
+	step "the law is what was promised" tests/law/said.sh
 	step "vram_persist" env BARSWAP_DEVICE=sim:vram=64M \
 		LD_LIBRARY_PATH="$PWD/build/cuda" build/vram_persist
 	step "compute_persist" persist
