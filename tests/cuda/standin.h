@@ -18,6 +18,8 @@
  * STANDIN_FAIL     orders, separated by commas, see standin_enter()
  * STANDIN_ORDERS   path of a file with more of them: it is read, carried out
  *                  and removed by the next call
+ * STANDIN_STRAY    path of a file of PCI addresses: what is launched on such a
+ *                  device gets a bad address in place of its first pointer
  */
 #ifndef STANDIN_H
 #define STANDIN_H

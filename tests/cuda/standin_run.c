@@ -21,6 +21,7 @@
 #define MAX_ARGS      5
 #define MAX_PER_BLOCK 1024 /* threads */
 #define MAX_GRID_YZ   65535
+#define BAD_ADDRESS   64 /* in no allocation */
 
 /**
  * struct run - a launch under way
@@ -253,6 +254,21 @@ static void launch_free(struct standin_work *work)
 	free(work);
 }
 
+/* Whether STANDIN_STRAY names the device. */
+static bool is_astray(int device)
+{
+	const char *path = getenv("STANDIN_STRAY");
+	FILE *f = path ? fopen(path, "re") : NULL;
+	bool is_named = false;
+	char bdf[32];
+
+	while (f && !is_named && fscanf(f, "%31s", bdf) == 1)
+		is_named = !strcmp(bdf, standin_bdf(device));
+	if (f)
+		fclose(f);
+	return is_named;
+}
+
 CUresult cuLaunchKernel(CUfunction fn, unsigned int grid_x, unsigned int grid_y,
 			unsigned int grid_z, unsigned int block_x,
 			unsigned int block_y, unsigned int block_z,
@@ -277,6 +293,8 @@ CUresult cuLaunchKernel(CUfunction fn, unsigned int grid_x, unsigned int grid_y,
 	r->device = ctx->device;
 	for (unsigned int i = 0; i < MAX_ARGS && k->bytes[i]; i++)
 		memcpy(&r->args[i], args[i], k->bytes[i]);
+	if (is_astray(ctx->device))
+		r->args[0] = BAD_ADDRESS;
 	err = standin_post(ctx, stream, &r->work);
 	if (err)
 		free(r);

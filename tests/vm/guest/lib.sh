@@ -212,6 +212,25 @@ vendor_gone()
 	rm -rf /run/vendor
 }
 
+# the stand-in of the vendor's driver leaves every die while that is in, and is
+# unloaded
+driver_leaves()
+{
+	local die
+
+	for die in 0 1 2 3 4 5; do
+		[ -e "$SYS/${DIES[$die]}/driver" ] || continue
+		bs acquire $die force >/dev/null
+		echo "${DIES[$die]}" >"$SYS/${DIES[$die]}/driver/unbind"
+	done
+	[ ! -e /sys/module/nvidia ] || rmmod nvidia_uvm nvidia
+}
+
+workers_gone()
+{
+	! pgrep -x k80-worker
+}
+
 # keep every driver off all dies but those numbered
 only()
 {

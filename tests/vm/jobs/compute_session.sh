@@ -60,24 +60,6 @@ mounted()
 	check "k80fs mounts" "$top/k80fs" -o backend=bar_swap,compute "$m"
 }
 
-workers_gone()
-{
-	! pgrep -x k80-worker
-}
-
-# the last die's driver leaves while that die is in
-driver_leaves()
-{
-	local die
-
-	for die in 0 1 2 3 4 5; do
-		[ -e "$SYS/${DIES[$die]}/driver" ] || continue
-		bs acquire $die force >/dev/null
-		echo "${DIES[$die]}" >"$SYS/${DIES[$die]}/driver/unbind"
-	done
-	[ ! -e /sys/module/nvidia ] || rmmod nvidia_uvm nvidia
-}
-
 # every die has been out while the kernels ran
 all_were_out()
 {

@@ -10,24 +10,6 @@ export LD_LIBRARY_PATH=$top/cuda STANDIN_VRAM=64M STANDIN_STEP_NS=1000000
 log=$TMPDIR/owner.log
 long=$((4000 * ${SLOW:-1}))
 
-# the last die's driver leaves while that die is in
-driver_leaves()
-{
-	local die
-
-	for die in 0 1 2 3 4 5; do
-		[ -e "$SYS/${DIES[$die]}/driver" ] || continue
-		bs acquire $die force >/dev/null
-		echo "${DIES[$die]}" >"$SYS/${DIES[$die]}/driver/unbind"
-	done
-	rmmod nvidia_uvm nvidia
-}
-
-workers_gone()
-{
-	! pgrep -x k80-worker
-}
-
 all_cold
 check "a tree for modprobe" vendor_tree
 cp "$VM/../../mount-helpers/bar_swap.conf" /etc/modprobe.d/
