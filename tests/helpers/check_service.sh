@@ -147,6 +147,37 @@ test_k80fs_itself_runs_under_the_hardening()
 	! inside findmnt "$MOUNT" || die "still mounted"
 }
 
+is_ended()
+{
+	case $(property ActiveState) in
+	inactive | failed) ;;
+	*) return 1 ;;
+	esac
+}
+
+# ended COMMAND...: the unit runs, and COMMAND ends it for good, in order
+ended()
+{
+	started
+	inside "$@"
+	wait_for is_ended
+	expect success "$(property Result)" "$*: $(cat log)"
+	expect 0 "$(property NRestarts)" "$*: restarts"
+	! inside findmnt "$MOUNT" || die "$*: still mounted"
+}
+
+test_daemon_that_is_asked_to_end_stays_ended()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	boot_systemd "$k80fs" \
+		'Environment=K80FS_OPTIONS=backend=sim,sim_dies=2,sim_vram=64M'
+	ended systemctl kill --kill-who=main --signal=TERM k80fs
+	ended systemctl kill --kill-who=all --signal=TERM k80fs
+	ended umount "$MOUNT"
+}
+
 test_start_beside_a_tree_mounted_by_hand_leaves_that_alone()
 {
 	empty_daemon
