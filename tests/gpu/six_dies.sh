@@ -9,7 +9,8 @@ need_cmd python3
 rounds=${ROUNDS:-3}
 want_ms=$((${SECONDS_PER_KERNEL:-2} * 1000))
 export K80FS_BACKEND=sim K80_LIBCUDA=real
-sed -n '/^    #!\/bin\/bash$/,/^[^ ]/{s/^    //p}' "$repo/README.md" >"$W/six-dies"
+sed -n '/tests run this: six-dies/,/^[^ <]/s/^    //p' "$repo/README.md" \
+	>"$W/six-dies"
 for d in 0 1 2 3 4 5; do
 	floats "$W/input$d" "(i * 7 + $d) % 1000003"
 	floats "$W/wanted$d" "(i * 7 + $d) % 1000003 + 1000"

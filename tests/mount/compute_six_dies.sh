@@ -4,7 +4,8 @@
 # right results; and it takes much less than six times one die's
 . "$(dirname "$0")/lib.sh"
 need_cmd python3
-sed -n '/^    #!\/bin\/bash$/,/^[^ ]/{s/^    //p}' "$repo/README.md" >"$W/six-dies"
+sed -n '/tests run this: six-dies/,/^[^ <]/s/^    //p' "$repo/README.md" \
+	>"$W/six-dies"
 grep -q 'launch k80_add' "$W/six-dies" || fail "the README has no script"
 
 for d in 0 1 2 3 4 5; do
