@@ -35,7 +35,7 @@ plan() {
 		;;
 	all)
 		echo 'builds'
-		echo 'vm-all | mount-cuda places deb | sanitizers one-process valgrind fuzz'
+		echo 'vm-all | mount-cuda places deb metrics | sanitizers one-process valgrind fuzz'
 		;;
 	long)
 		printf '%s\n' mount-long vm-long deb-long roots
@@ -62,6 +62,7 @@ part_valgrind() { tests/unit.sh valgrind; }
 part_fuzz() { tests/unit.sh fuzz; }
 part_places() { tests/places.sh; }
 part_mount_cuda() { mount_cuda; }
+part_metrics() { tests/metrics.sh; }
 part_deb() { tests/deb.sh bookworm; }
 part_vm_all() { vm all; }
 

@@ -90,8 +90,8 @@ int backend_condition(struct backend *be, unsigned int die)
 
 int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
 {
+	uint64_t before, start, took;
 	struct bs_info info;
-	uint64_t before;
 	int ret;
 
 	if (die >= be->n_dies)
@@ -100,11 +100,16 @@ int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
 	if (ret)
 		return ret;
 	before = info.swaps_in;
+	start = now_ns();
 	ret = be->ops->bind(be, die, flags);
+	took = now_ns() - start;
 	if (backend_info(be, die, &info))
 		return ret ? ret : -ENODEV;
-	if (info.swaps_in != before)
+	if (info.swaps_in != before) {
 		atomic_fetch_add(&be->swaps, 1);
+		atomic_fetch_add(&be->swap_counts[metrics_bucket(took)], 1);
+		atomic_fetch_add(&be->swap_ns, took);
+	}
 	return ret;
 }
 
@@ -134,6 +139,14 @@ static int check_access(struct backend *be, unsigned int die, uint64_t off,
 		       : 0;
 }
 
+/* What passes by itself, or is the caller's fault, is none of the die. */
+static int count_error(struct backend *be, unsigned int die, int ret)
+{
+	if ((ret == -EIO || ret == -ENODEV) && die < be->n_dies)
+		atomic_fetch_add(&be->dies[die].errors, 1);
+	return ret;
+}
+
 int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 		 size_t len)
 {
@@ -147,7 +160,7 @@ int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 	}
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].read_bytes, len);
-	return ret;
+	return count_error(be, die, ret);
 }
 
 int backend_lend(struct backend *be, unsigned int die, void *reader,
@@ -159,7 +172,7 @@ int backend_lend(struct backend *be, unsigned int die, void *reader,
 		ret = be->ops->lend(be, die, reader, off, len, loan);
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].read_bytes, len);
-	return ret;
+	return count_error(be, die, ret);
 }
 
 void backend_give_back(struct backend *be, unsigned int die,
@@ -209,7 +222,7 @@ int backend_write(struct backend *be, unsigned int die, uint64_t off,
 	}
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].written_bytes, len);
-	return ret;
+	return count_error(be, die, ret);
 }
 
 int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t len)
@@ -223,12 +236,14 @@ int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t le
 		off += n;
 		len -= n;
 	}
-	return ret;
+	return count_error(be, die, ret);
 }
 
 int backend_sync(struct backend *be, unsigned int die)
 {
 	int ret = check_access(be, die, 0, 0);
 
-	return ret ? ret : be->ops->sync(be, die);
+	if (!ret)
+		ret = be->ops->sync(be, die);
+	return count_error(be, die, ret);
 }

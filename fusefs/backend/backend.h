@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "lib/barswap.h"
+#include "text/metrics.h"
 
 #define BACKEND_MAX_DIES 16
 #define BACKEND_MAX_CHUNK                                   \
@@ -126,6 +127,7 @@ struct backend_ops {
  * @generation:    as of the last look; changes when the contents were lost
  * @read_bytes:    copied out since start; @written_bytes: copied in
  * @lost:          writes that failed after they had been answered
+ * @errors:        copies, clears and syncs that failed for a fault of the die
  * @acquires:      successful ones of @bind: the rest are other programs'
  */
 struct backend_die {
@@ -136,6 +138,7 @@ struct backend_die {
 	_Atomic uint64_t read_bytes;
 	_Atomic uint64_t written_bytes;
 	_Atomic uint64_t lost;
+	_Atomic uint64_t errors;
 	_Atomic uint64_t acquires;
 };
 
@@ -147,6 +150,8 @@ struct backend {
 	unsigned int n_dies;
 	struct backend_die dies[BACKEND_MAX_DIES];
 	_Atomic uint64_t swaps; /* binds that programmed the slot */
+	_Atomic uint64_t swap_counts[METRICS_BUCKETS + 1]; /* by duration */
+	_Atomic uint64_t swap_ns; /* all of them */
 	char why[256]; /* why it cannot be opened, one line; "" if errno says it */
 };
 

@@ -17,9 +17,11 @@
 #include "fuse/fs.h"
 #include "fuse/inval.h"
 #include "fuse/status.h"
+#include "fuse/metrics.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
 #include "text/ctl.h"
+#include "text/metrics.h"
 
 #define ENTRY_TIMEOUT_S 3600.0 /* the tree never changes */
 #define VRAM_BLKSIZE    ((blksize_t)1 << 20)
@@ -28,7 +30,9 @@
 
 static uint64_t node_len(struct fs *fs, const struct node *n)
 {
-	char text[STATUS_MAX];
+	char text[METRICS_MAX];
+
+	_Static_assert(METRICS_MAX >= STATUS_MAX, "room for either");
 
 	if (node_is_compute(n))
 		return fs_compute_len(fs, n);
@@ -39,6 +43,8 @@ static uint64_t node_len(struct fs *fs, const struct node *n)
 	case NODE_ROOT_STATUS:
 	case NODE_STATUS:
 		return fs_status_text(fs, n->die, text);
+	case NODE_METRICS:
+		return fs_metrics_text(fs, text);
 	case NODE_ROOT_CTL:
 		return strlen(ctl_help(CTL_SCOPE_ROOT));
 	case NODE_CTL:

@@ -21,6 +21,7 @@
 #include "fuse/dir.h"
 #include "fuse/fs.h"
 #include "fuse/loop.h"
+#include "fuse/metrics.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
@@ -39,6 +40,7 @@
 /* Open files that anybody may open, and what one of them takes at most */
 #define TEXTS_MAX ((uint64_t)16 << 20)
 #define TEXT_LEN  (sizeof(struct fs_file) + COMPUTE_LOG_MAX)
+#define TEXT_MAX  METRICS_MAX /* the longest of is_text() */
 
 static struct fs_file *file_of(const struct fuse_file_info *fi)
 {
@@ -53,6 +55,12 @@ static bool is_memory(const struct fs_file *f)
 static bool is_status(const struct fs_file *f)
 {
 	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
+}
+
+/* a text of which an open file has a snapshot */
+static bool is_text(const struct fs_file *f)
+{
+	return is_status(f) || f->node->kind == NODE_METRICS;
 }
 
 static bool is_compute(const struct fs_file *f)
@@ -134,6 +142,17 @@ static bool is_strangers(struct fs *fs, const struct node *n, uid_t uid)
 	return node_is_report(n) && uid != 0 && uid != fs->opts->uid;
 }
 
+static void snapshot(struct fs *fs, struct fs_file *f)
+{
+	if (is_status(f)) {
+		fs_status_snapshot(fs, f);
+		return;
+	}
+	pthread_mutex_lock(&f->text_lock);
+	f->text_len = fs_metrics_text(fs, f->text);
+	pthread_mutex_unlock(&f->text_lock);
+}
+
 static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 		    struct fs_file **out)
 {
@@ -160,12 +179,12 @@ static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 		ret = open_memory(fs, f);
 	} else if (is_compute(f)) {
 		ret = fs_compute_snapshot(fs, f);
-	} else if (is_status(f)) {
-		f->text = malloc(STATUS_MAX);
+	} else if (is_text(f)) {
+		f->text = malloc(TEXT_MAX);
 		if (!f->text)
 			ret = -ENOMEM;
 		else
-			fs_status_snapshot(fs, f);
+			snapshot(fs, f);
 	}
 	if (ret)
 		file_free(fs, f);
@@ -258,12 +277,12 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fs_vram_read(req, f, size, off, fi->flags);
 	} else if (is_compute(f)) {
 		fs_compute_read(req, f, size, off, fi->flags);
-	} else if (is_status(f)) {
-		char copy[STATUS_MAX];
+	} else if (is_text(f)) {
+		char copy[TEXT_MAX];
 		size_t len;
 
 		if (off == 0)
-			fs_status_snapshot(fs, f);
+			snapshot(fs, f);
 		pthread_mutex_lock(&f->text_lock);
 		len = f->text_len;
 		memcpy(copy, f->text, len);
@@ -331,7 +350,7 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
-	else if (!is_status(f)) {
+	else if (!is_text(f)) {
 		end_lease_early(req, f);
 		fs_ctl_flush(req, f);
 	} else {
@@ -406,8 +425,8 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 	if (is_compute(f))
 		len = fs_compute_len(fuse_req_userdata(req), f->node);
 	else if (!is_memory(f))
-		len = is_status(f) ? f->text_len
-				   : strlen(ctl_help(f->node->die < 0
+		len = is_text(f) ? f->text_len
+				 : strlen(ctl_help(f->node->die < 0
 							     ? CTL_SCOPE_ROOT
 							     : CTL_SCOPE_DIE));
 	if (off < 0 || (uint64_t)off >= len)

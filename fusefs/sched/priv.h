@@ -73,6 +73,8 @@ struct sched {
 
 	char notes[POLICY_MAX_DIES][SCHED_NOTE_LEN]; /* refusals, for status */
 	uint64_t note_counts[POLICY_MAX_DIES];
+	uint64_t waits[POLICY_MAX_DIES]; /* requests that waited and were resumed */
+	uint64_t wait_ns[POLICY_MAX_DIES];
 
 	/* holds: all of one die */
 	int hold_die; /* -1 for none */

@@ -94,6 +94,7 @@ void sched_park(struct sched *s, struct sched_req *req)
 		return;
 	}
 	req->deadline = sched_blocked_clock_locked(s, now) + req->wait_ns;
+	req->parked_at = now;
 	s->longs[req->die] += req->is_long;
 	if (req->op == SCHED_RELEASE || req->op == SCHED_SYNC) {
 		list_add(&s->control, req);
@@ -179,6 +180,8 @@ void sched_view(struct sched *s, unsigned int die, struct sched_view *view)
 	sched_take(&s->lock);
 	view->waiters =
 		s->policy.dies[die].waiting - s->policy.dies[die].lazy_waiting;
+	view->waits = s->waits[die];
+	view->wait_ns = s->wait_ns[die];
 	view->note_count = s->note_counts[die];
 	memcpy(view->note, s->notes[die], SCHED_NOTE_LEN);
 	if (s->hold_die == (int)die) {

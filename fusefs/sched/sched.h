@@ -87,6 +87,7 @@ struct sched_req {
 	_Atomic bool interrupted;
 	/* the scheduler's */
 	uint64_t deadline; /* on the clock of time blocked by holds */
+	uint64_t parked_at;
 	bool is_started;
 	int result;
 	struct sched_req *next;
@@ -214,7 +215,8 @@ void sched_set_slice(struct sched *s, uint32_t ms);
  * struct sched_view - what status shows of a die
  * @hold:    "none", "pin" or "lease"
  * @holder:  "PID COMM" or ""
- * @waiters: parked requests
+ * @waiters: parked requests; @waits: how many there were, @wait_ns: and for how
+ *           long all together, until they were resumed
  * @note:    when and why a request of it was refused last, or ""; @note_count
  *           of them
  */
@@ -222,6 +224,8 @@ struct sched_view {
 	const char *hold;
 	char holder[SCHED_COMM_LEN + 16];
 	uint32_t waiters;
+	uint64_t waits;
+	uint64_t wait_ns;
 	char note[SCHED_NOTE_LEN];
 	uint64_t note_count;
 };

@@ -20,6 +20,14 @@ static void unwait_flush_locked(struct sched *s, const struct sched_req *req)
 		s->flushes[req->die]--;
 }
 
+static void unwait_locked(struct sched *s, const struct sched_req *req)
+	REQUIRES(s->lock)
+{
+	policy_unwait(&s->policy, (unsigned int)req->die, req->small);
+	s->waits[req->die]++;
+	s->wait_ns[req->die] += now_ns() - req->parked_at;
+}
+
 /* Moves what @fn picks from @from to @to. */
 static void sift_locked(struct sched *s, struct req_list *from,
 			struct req_list *to, sift_fn fn, void *arg)
@@ -38,8 +46,7 @@ static void sift_locked(struct sched *s, struct req_list *from,
 		if (req->op == SCHED_FLUSH)
 			unwait_flush_locked(s, req);
 		else if (from != &s->control)
-			policy_unwait(&s->policy, (unsigned int)req->die,
-				      req->small);
+			unwait_locked(s, req);
 		s->longs[req->die] -= req->is_long;
 		list_add(to, req);
 	}

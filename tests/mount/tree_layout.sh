@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tree holds exactly the files of SPEC 2, dies numbered by PCI address
+# The tree holds exactly its files, dies numbered by PCI address
 . "$(dirname "$0")/lib.sh"
 mount_sim
 
 wanted() {
 	local d
-	printf '%s\n' "$M" "$M/by-bdf" "$M/ctl" "$M/status"
+	printf '%s\n' "$M" "$M/by-bdf" "$M/ctl" "$M/metrics" "$M/status"
 	for ((d = 0; d < N; d++)); do
 		printf '%s\n' "$M/die$d" "$M/die$d/ctl" "$M/die$d/status" \
 			"$M/die$d/vram" "$M/by-bdf/$(status "$d" bdf)"

@@ -33,6 +33,7 @@
 	X(io_stress)   \
 	X(lines)       \
 	X(modules)     \
+	X(metrics)  \
 	X(node)        \
 	X(options)     \
 	X(policy)      \
