@@ -98,11 +98,23 @@ static void fill_entry(struct fs *fs, const struct node *n,
 	e->entry_timeout = ENTRY_TIMEOUT_S;
 }
 
+/* The dots are asked for of what has gone from the kernel's cache: by number,
+ * be it a folder or not. */
+static const struct node *find(struct fs *fs, const struct node *dir,
+			       const char *name)
+{
+	if (!strcmp(name, "."))
+		return dir;
+	if (!strcmp(name, ".."))
+		return node_get(&fs->nodes, dir->parent);
+	return node_find(&fs->nodes, dir, name);
+}
+
 void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
 {
 	struct fs *fs = fuse_req_userdata(req);
 	const struct node *dir = node_get(&fs->nodes, parent);
-	const struct node *n = dir ? node_find(&fs->nodes, dir, name) : NULL;
+	const struct node *n = dir ? find(fs, dir, name) : NULL;
 	struct fuse_entry_param e;
 
 	fs_pair_forget(&fs->pairs, req);

@@ -82,6 +82,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	/* With it the kernel asks for the attributes before each cached read.
 	 * What is written through the mount, it or we invalidate. */
 	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
+	/* a file handle is good also of what has gone from the kernel's cache */
+	conn->want |= conn->capable & FUSE_CAP_EXPORT_SUPPORT;
 	/* requests are read to memory of our own, see fs_loop.c */
 	conn->want &= ~(unsigned int)FUSE_CAP_SPLICE_READ;
 	fs_uring_init(fs, conn);
