@@ -30,6 +30,9 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	[ -x "$WORK/a b/usr/local/bin/../libexec/k80fs/k80-worker" ] ||
 		die "no worker where k80fs looks for it"
 	[ -e "$WORK/a b/usr/local/share/k80fs/bar_swap.conf" ] || die "no conf"
+	run "$WORK/a b/usr/local/sbin/k80-doctor" --root "$WORK/a b"
+	expect 1 "$rc" "the installed k80-doctor ($(cat out))"
+	expect_line 'problem  dies' out
 	run make -s -C "$TOP" uninstall DESTDIR="$WORK/a b"
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(find "$WORK/a b" ! -type d)"
