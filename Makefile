@@ -12,6 +12,8 @@ libexecdir ?= $(prefix)/libexec/k80fs
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
+completiondir ?= $(prefix)/share/bash-completion/completions
+COMPLETED := k80-owner k80-doctor umount.k80fs
 # mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
 # vendor's driver away, so it is the owner of a card who copies it to modprobe.d
 helperdir ?= /sbin
@@ -299,6 +301,10 @@ install: all
 	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/libbarswap.so"
 	$(INSTALL) -D -m 644 $(B)/barswap.pc "$(DESTDIR)$(libdir)/pkgconfig/barswap.pc"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
+	$(INSTALL) -D -m 644 mount-helpers/completion.bash "$(DESTDIR)$(completiondir)/k80fs"
+	for name in $(COMPLETED); do \
+		ln -sf k80fs "$(DESTDIR)$(completiondir)/$$name"; \
+	done
 	$(INSTALL) -D -m 644 mount-helpers/k80-nbd.socket "$(DESTDIR)$(unitdir)/k80-nbd.socket"
 	$(INSTALL) -D -m 644 mount-helpers/k80-nbd.service "$(DESTDIR)$(unitdir)/k80-nbd.service"
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
@@ -320,6 +326,7 @@ uninstall:
 		$(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
+		$(addprefix $(completiondir)/,k80fs $(COMPLETED)) \
 		$(unitdir)/k80-nbd.socket $(unitdir)/k80-nbd.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(prefix)/share/k80fs/k80fs-compute.conf \
