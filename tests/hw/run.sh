@@ -6,11 +6,13 @@
 # loses what is in a die's memory. Root, on a machine whose screen does not
 # hang on these cards.
 #
-#   run.sh [-y] [-l] [-d DIE] [-o FILE] [STEP...]
+#   run.sh [-y] [-l] [-d DIE] [-m MIB] [-s US] [-o FILE] [STEP...]
 #
 #	-y	do not ask
 #	-l	list the steps
 #	-d	the die that is tried, 0 by default
+#	-m	how much "speed" writes, 4096 by default; it reads a quarter
+#	-s	how long "compute" may wait for a kernel that has ended, 1000 by default
 #	-o	the report, ./k80-report-DATE.txt by default
 #
 # Exit code: 0 all that was run passed; 1 a step failed; 2 bad arguments, or it
@@ -21,10 +23,17 @@ top=$(cd "$here/../.." && pwd)
 build=${K80_BUILD:-$top/build}
 export PATH=$build:$top/mount-helpers:$PATH:/sbin:/usr/sbin
 die=0
+mib=4096
+sync_us=1000
 is_sure=
+had_driver=
 report=
 passed=0 failed=0 skipped=0
 mnt=
+work=
+
+# after these every die is taken from the driver again
+binding='persist probe compute reload six idle'
 
 # STEP TITLE; "!": asks first, and what it says then
 steps=(
@@ -34,7 +43,7 @@ steps=(
 	'state        every die that was in answers; BAR1 is physical'
 	'!warm        memory for every die: loads and unloads the vendor driver'
 	'!persist     memory of the die survives being out: writes into its memory'
-	'!speed       copies to and from the card: overwrites 4 GiB of its memory'
+	'!speed       copies to and from the card: overwrites 4 GiB (-m) of its memory'
 	'!probe       the vendor driver takes one die at a time'
 	'!compute     a kernel goes on while its die is out'
 	'!reload      memory survives the coming and going of the driver'
@@ -46,7 +55,7 @@ steps=(
 
 usage()
 {
-	sed -n '4,20s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,22s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
@@ -104,25 +113,25 @@ chain()
 	done | sort -u
 }
 
-# config space of all that the module may write; status bits come and go
+# config space of all that the module may write, without the status registers,
+# a bridge's second one too
 config()
 {
 	local d
 
 	for d in $(chain); do
 		lspci -s "$d" -xxx
-	done
+	done | awk '
+		$1 == "00:" { is_bridge = $16 ~ /1$/; $8 = $9 = "--" }
+		$1 == "10:" && is_bridge { $16 = $17 = "--" }
+		{ print }'
 }
 
 mounted()
 {
 	[ -z "$mnt" ] || return 0
-	mnt=$(mktemp -d "${TMPDIR:-/tmp}/k80-hw.XXXXXX")
-	run k80fs "$mnt" || {
-		rmdir "$mnt"
-		mnt=
-		return 1
-	}
+	mkdir -p "$work/k80" && run k80fs "$work/k80" || return 1
+	mnt=$work/k80
 }
 
 unmounted()
@@ -131,16 +140,43 @@ unmounted()
 
 	[ -n "$mnt" ] || return 0
 	run umount "$mnt" || rc=1
-	rmdir "$mnt" || rc=1
 	mnt=
 	return $rc
 }
-trap unmounted EXIT
 
-# owner COMMAND...: one session; the log is in the report
+end()
+{
+	unmounted
+	[ -z "$work" ] || rm -rf --one-file-system "$work"
+}
+trap end EXIT
+
+# owner COMMAND...: one session. Each step of it is in the report, on the disk,
+# before it is done: a machine that hangs says where.
 owner()
 {
-	printf '%s\n' "$@" | run k80-owner
+	printf '%s\n' "$@" | run k80-owner --log="$report"
+}
+
+n_dies()
+{
+	dies | wc -l
+}
+
+# The driver lets go of every die while that is in, and is unloaded if it was not
+# there before: what follows needs dies without a driver.
+let_go()
+{
+	local d m lines=()
+
+	for d in $(seq 0 $(($(n_dies) - 1))); do
+		lines+=("offline $d")
+	done
+	owner "${lines[@]}" || return 1
+	[ -z "$had_driver" ] || return 0
+	for m in nvidia_drm nvidia_modeset nvidia_uvm nvidia; do
+		[ ! -e "/sys/module/$m" ] || run rmmod "$m" || return 1
+	done
 }
 
 step_doctor()
@@ -150,8 +186,10 @@ step_doctor()
 
 step_module()
 {
-	[ -e "$report.config" ] || config >"$report.config"
-	[ -e /dev/bar_swap ] || run modprobe bar_swap || return 1
+	if [ ! -e /dev/bar_swap ]; then
+		config >"$work/before"
+		run modprobe bar_swap || return 1
+	fi
 	sh_line 'dmesg | grep bar_swap | tail -n 40'
 	[ -e /dev/bar_swap ]
 }
@@ -192,9 +230,10 @@ step_persist()
 step_speed()
 {
 	mounted || return 1
-	run dd if=/dev/zero of="$mnt/die$die/vram" bs=1M count=4096 \
-		conv=fsync,notrunc &&
-		run dd if="$mnt/die$die/vram" of=/dev/null bs=1M count=1024
+	run dd if=/dev/zero of="$mnt/die$die/vram" bs=1M \
+		count="$mib" conv=fsync,notrunc &&
+		run dd if="$mnt/die$die/vram" of=/dev/null bs=1M \
+			count=$(((mib + 3) / 4))
 }
 
 step_probe()
@@ -202,7 +241,7 @@ step_probe()
 	local d lines=()
 
 	unmounted
-	for d in $(seq 0 $(($(dies | wc -l) - 1))); do
+	for d in $(seq 0 $(($(n_dies) - 1))); do
 		lines+=("probe $d")
 	done
 	owner "${lines[@]}"
@@ -211,7 +250,7 @@ step_probe()
 step_compute()
 {
 	unmounted
-	run compute_persist "$die"
+	run compute_persist -s "$sync_us" "$die"
 }
 
 step_reload()
@@ -220,15 +259,28 @@ step_reload()
 	run vram_persist --reload "$die"
 }
 
+# log_seconds LOG FROM TO: from the first line with FROM to the last with TO
+log_seconds()
+{
+	local from to
+
+	from=$(grep -m 1 " $2" "$1" | cut -d' ' -f1)
+	to=$(grep " $3" "$1" | tail -n 1 | cut -d' ' -f1)
+	[ -n "$from" ] && [ -n "$to" ] || return 1
+	awk "BEGIN { print $(date -d "$to" +%s.%N) - $(date -d "$from" +%s.%N) }"
+}
+
+# a kernel alone, then one on each die at once
 step_six()
 {
-	local d n lines=()
+	local d n one six at lines=()
 
 	unmounted
-	n=$(dies | wc -l)
+	n=$(n_dies)
 	for d in $(seq 0 $((n - 1))); do
 		lines+=("online $d")
 	done
+	lines+=('work 0 1 1000 100000000' 'read 0' status)
 	for d in $(seq 0 $((n - 1))); do
 		lines+=("work $d $((d + 1)) 1000 100000000")
 	done
@@ -236,16 +288,26 @@ step_six()
 		lines+=("read $d")
 	done
 	lines+=(shutdown)
-	owner "${lines[@]}"
+	at=$(wc -l <"$report")
+	owner "${lines[@]}" || return 1
+	tail -n "+$((at + 1))" "$report" >"$work/log"
+	at=$(grep -n -m 1 ' status: ' "$work/log" | cut -d: -f1)
+	one=$(head -n "$at" "$work/log" >"$work/one" &&
+		log_seconds "$work/one" 'work 0: cuLaunch' 'read 0: PASS') &&
+		six=$(tail -n "+$at" "$work/log" >"$work/six" &&
+			log_seconds "$work/six" 'work 0: cuLaunch' 'read .: PASS') ||
+		return 1
+	say "   one die $one s, $n dies $six s"
+	awk "BEGIN { exit !($six < 3 * $one) }"
 }
 
 step_idle()
 {
-	local other=$(((die + 1) % $(dies | wc -l)))
+	local other=$(((die + 1) % $(n_dies)))
 
 	unmounted
 	sh_line "{ printf 'online $die\nwork $die 1 1\nswap $other\n'; sleep 10
-		printf 'read $die\nshutdown\n'; } | k80-owner" || return 1
+		printf 'read $die\nshutdown\n'; } | k80-owner --log='$report'" || return 1
 	sh_line 'dmesg | tail -n 20'
 	! dmesg | tail -n 50 | grep -q 'Xid'
 }
@@ -264,14 +326,17 @@ step_reset()
 step_unload()
 {
 	unmounted
-	[ -s "$report.config" ] || {
-		echo 'nothing was kept before loading: unload, then run "module"' \
-			>>"$report"
-		return 1
-	}
+	# it was there before we were: once more
+	if [ ! -s "$work/before" ]; then
+		run rmmod bar_swap || return 1
+		config >"$work/before"
+		run modprobe bar_swap && mounted &&
+			sh_line "echo acquire > $mnt/die$die/ctl" && unmounted ||
+			return 1
+	fi
 	run rmmod bar_swap || return 1
-	config >"$report.config.after"
-	run diff "$report.config" "$report.config.after"
+	config >"$work/after"
+	run diff "$work/before" "$work/after"
 }
 
 # may STEP: whether whoever asks for it agrees
@@ -284,6 +349,16 @@ may()
 	[[ $answer == [yY]* ]]
 }
 
+# try STEP: what it has bound is let go of, whatever came of it
+try()
+{
+	local rc=0
+
+	"step_$1" || rc=1
+	[[ " $binding " != *" $1 "* ]] || let_go || rc=1
+	return $rc
+}
+
 run_step()
 {
 	local name
@@ -293,7 +368,7 @@ run_step()
 	if [ "${1:0:1}" = ! ] && ! may; then
 		say "-- $name: not run"
 		skipped=$((skipped + 1))
-	elif "step_$name"; then
+	elif try "$name"; then
 		say "-- $name: PASS"
 		passed=$((passed + 1))
 	else
@@ -302,7 +377,7 @@ run_step()
 	fi
 }
 
-while getopts yld:o: opt; do
+while getopts yld:m:s:o: opt; do
 	case $opt in
 	y)	is_sure=1 ;;
 	l)	for s in "${steps[@]}"; do
@@ -310,12 +385,14 @@ while getopts yld:o: opt; do
 		done
 		exit 0 ;;
 	d)	die=$OPTARG ;;
+	m)	mib=$OPTARG ;;
+	s)	sync_us=$OPTARG ;;
 	o)	report=$OPTARG ;;
 	*)	usage ;;
 	esac
 done
 shift $((OPTIND - 1))
-[[ $die =~ ^[0-9]+$ ]] || usage
+[[ $die =~ ^[0-9]+$ && $mib =~ ^[1-9][0-9]*$ && $sync_us =~ ^[0-9]+$ ]] || usage
 for name; do
 	declare -F "step_$name" >/dev/null || {
 		echo "run.sh: no step '$name'; -l lists them" >&2
@@ -332,6 +409,8 @@ done
 }
 report=$(realpath -m "${report:-k80-report-$(date +%F-%H%M).txt}")
 : >"$report" || exit 2
+work=$(mktemp -d) || exit 2
+[ ! -e /sys/module/nvidia ] || had_driver=1
 say "k80fs on hardware, $(date -u +%FT%TZ)"
 for line in 'uname -a' 'cat /proc/cmdline' 'k80fs --version' \
 	'modinfo bar_swap' 'modinfo -F version nvidia' 'lspci -nn' \

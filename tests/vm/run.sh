@@ -5,7 +5,7 @@
 #   run.sh [-k 6.1|6.12] [-o DIR] JOB...
 #
 # JOB is a name in jobs/ without .sh, "all", or, with fewer repetitions,
-#   ci       all but those marked "# ci: no"
+#   ci       all but those marked "# ci: no", or "# ci: K" for another kernel K
 #   check    those marked "# check: yes": what breaks first, in one boot
 #   rest     those of ci that are not of check
 # Each job is a bash script that root runs in the guest, with guest/lib.sh
@@ -58,12 +58,13 @@ head_of()
 # jobs_of ci|check|rest: their names
 jobs_of()
 {
-	local f job check
+	local f job check ci
 
 	for f in "$vm"/jobs/*.sh; do
 		job=$(basename "$f" .sh)
 		check=$(head_of "$job" check)
-		[ "$(head_of "$job" ci)" != no ] || continue
+		ci=$(head_of "$job" ci)
+		[ "${ci:-$kernel}" = "$kernel" ] || continue
 		case $1 in
 		check)	[ "$check" = yes ] || continue ;;
 		rest)	[ "$check" != yes ] || continue ;;
