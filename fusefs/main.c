@@ -267,9 +267,14 @@ static int engine_start(struct fs *fs)
 	ret = compute_open(fs);
 	if (ret)
 		goto out_sched;
+	ret = fs_status_watch(fs);
+	if (ret)
+		goto out_compute;
 	io_start(&fs->io);
 	return 0;
 
+out_compute:
+	compute_stop(fs->compute);
 out_sched:
 	sched_stop(fs->io.sched);
 	sched_free(fs->io.sched);

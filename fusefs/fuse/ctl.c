@@ -15,9 +15,11 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "fuse/attr.h"
 #include "fuse/call.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
+#include "fuse/status.h"
 #include "fuse/uring.h"
 #include "text/ctl.h"
 #include "text/lines.h"
@@ -68,6 +70,9 @@ static void run_end(struct ctl_run *run)
 	long count;
 
 	fs_call_disarm(&run->call);
+	if (run->pos)
+		fs_attr_touch(run->call.fs, run->file->node->ino,
+			      fuse_req_ctx(run->call.req)->uid);
 	if (run->is_close) {
 		fuse_reply_err(run->call.req,
 			       run->result < 0 ? (int)-run->result : 0);
@@ -111,6 +116,22 @@ static void on_inval(struct fs_inval_die *inval)
 	answered(container_of(inval, struct ctl_run, inval));
 }
 
+/* A clear or a reset changes it as a write does. */
+static void touch_memory(struct ctl_run *run)
+{
+	static const char *const names[] = { "vram", "resmem" };
+	const struct node_table *nodes = &run->call.fs->nodes;
+	const struct node *dir = node_get(nodes, run->file->node->parent);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct node *n = node_find(nodes, dir, names[i]);
+
+		if (n)
+			fs_attr_touch(run->call.fs, n->ino,
+				      fuse_req_ctx(run->call.req)->uid);
+	}
+}
+
 static void on_answer(struct io *io, ssize_t result, const void *data)
 {
 	struct ctl_run *run = container_of(io, struct ctl_run, call.io);
@@ -118,10 +139,14 @@ static void on_answer(struct io *io, ssize_t result, const void *data)
 	(void)data;
 	fs_call_disarm(&run->call);
 	run->result = result;
-	/* also of a clear that was interrupted mmap(2) is to see what it did */
-	if ((io->op == IO_ZERO || io->req.op == SCHED_RESET) &&
-	    fs_inval_die(run->call.fs, (int)io->die, &run->inval, on_inval))
-		return;
+	if (io->op == IO_ZERO || io->req.op == SCHED_RESET) {
+		/* also of one that was interrupted: mmap(2) is to see what it
+		 * did */
+		touch_memory(run);
+		if (fs_inval_die(run->call.fs, (int)io->die, &run->inval,
+				 on_inval))
+			return;
+	}
 	answered(run);
 }
 
@@ -264,6 +289,7 @@ static int prepare(struct ctl_run *run, const struct ctl_cmd *cmd)
 		return 0;
 	case CTL_TIMESLICE:
 		sched_set_slice(fs->io.sched, cmd->slice_ms);
+		fs_status_changed(fs);
 		return 0;
 	case CTL_FLUSH:
 		return prepare_flush(run, die);

@@ -16,8 +16,8 @@
 #include "fuse/compute.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
-#include "fuse/status.h"
 #include "fuse/metrics.h"
+#include "fuse/status.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
 #include "text/ctl.h"
@@ -61,6 +61,8 @@ static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
 {
 	const struct fs_attr *a = &fs->attrs[n->ino];
 
+	if (n->kind == NODE_STATUS || n->kind == NODE_ROOT_STATUS)
+		fs_status_note(fs, n);
 	memset(st, 0, sizeof(*st));
 	st->st_ino = n->ino;
 	st->st_nlink = 1;

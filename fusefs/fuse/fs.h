@@ -126,10 +126,16 @@ struct fs {
 	struct fs_error errors[BACKEND_MAX_DIES]; /* under error_lock */
 	uint64_t error_seq; /* under error_lock */
 
+	pthread_mutex_t print_lock; /* taken before error_lock, attr_lock */
+	/* of the root, then of each die, when it was looked at last: under
+	 * print_lock */
+	uint64_t prints[BACKEND_MAX_DIES + 1];
+
 	pthread_mutex_t watch_lock;
 	struct fs_watch *watches; /* under watch_lock, and their fields */
 	pthread_t watch_thread;
 	int watch_fd; /* eventfd: look again */
+	bool is_watching; /* watch_thread is there */
 	bool is_stopping;
 };
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "fuse/attr.h"
 #include "fuse/fs.h"
 
 /* Without a descriptor to wait on, look this often while somebody polls. */
@@ -208,28 +209,83 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 	return hash;
 }
 
+static uint64_t die_print(struct fs *fs, unsigned int die)
+{
+	uint64_t hash = FNV_BASIS;
+	struct sched_view view;
+	struct bs_info info;
+
+	look(fs, die, &info, &view);
+	hash = mix(hash, &info.state, sizeof(info.state));
+	hash = mix(hash, &info.alive, sizeof(info.alive));
+	hash = mix(hash, &info.bar1_mode, sizeof(info.bar1_mode));
+	hash = mix(hash, &info.bar1_cache, sizeof(info.bar1_cache));
+	hash = mix(hash, &info.generation, sizeof(info.generation));
+	hash = mix(hash, info.driver, strlen(info.driver) + 1);
+	hash = mix(hash, info.last_error, strlen(info.last_error) + 1);
+	hash = mix(hash, view.hold, strlen(view.hold) + 1);
+	return mix(hash, view.holder, strlen(view.holder) + 1);
+}
+
+/* @dies: of each die */
+static uint64_t root_print(struct fs *fs, const uint64_t *dies)
+{
+	uint64_t hash = mix(FNV_BASIS, dies, fs->be.n_dies * sizeof(*dies));
+	uint32_t slice = sched_slice_ms(fs->io.sched);
+	const char *transport = fs->transport;
+
+	hash = mix(hash, &slice, sizeof(slice));
+	return mix(hash, transport, strlen(transport) + 1);
+}
+
 /* Changes when anything changes that poll is to report. */
 static uint64_t fingerprint(struct fs *fs, int die)
 {
-	unsigned int first = die < 0 ? 0 : (unsigned int)die;
-	unsigned int end = die < 0 ? fs->be.n_dies : first + 1;
-	uint64_t hash = FNV_BASIS;
+	uint64_t dies[BACKEND_MAX_DIES];
 
-	for (unsigned int i = first; i < end; i++) {
-		struct sched_view view;
-		struct bs_info info;
+	if (die >= 0)
+		return die_print(fs, (unsigned int)die);
+	for (unsigned int i = 0; i < fs->be.n_dies; i++)
+		dies[i] = die_print(fs, i);
+	return root_print(fs, dies);
+}
 
-		look(fs, i, &info, &view);
-		hash = mix(hash, &info.state, sizeof(info.state));
-		hash = mix(hash, &info.alive, sizeof(info.alive));
-		hash = mix(hash, &info.bar1_mode, sizeof(info.bar1_mode));
-		hash = mix(hash, &info.generation, sizeof(info.generation));
-		hash = mix(hash, info.driver, strlen(info.driver) + 1);
-		hash = mix(hash, info.last_error, strlen(info.last_error) + 1);
-		hash = mix(hash, view.hold, strlen(view.hold) + 1);
-		hash = mix(hash, view.holder, strlen(view.holder) + 1);
+static void note_locked(struct fs *fs, const struct node *n, uint64_t print)
+{
+	uint64_t *noted = &fs->prints[n->die + 1];
+
+	if (*noted == print)
+		return;
+	*noted = print;
+	fs_attr_touch(fs, n->ino, 0);
+}
+
+void fs_status_note(struct fs *fs, const struct node *n)
+{
+	pthread_mutex_lock(&fs->print_lock);
+	note_locked(fs, n, fingerprint(fs, n->die));
+	pthread_mutex_unlock(&fs->print_lock);
+}
+
+static bool is_status(const struct node *n)
+{
+	return n && (n->kind == NODE_STATUS || n->kind == NODE_ROOT_STATUS);
+}
+
+/* @prints: out: of the root, then of each die */
+static void note_all(struct fs *fs, uint64_t *prints)
+{
+	pthread_mutex_lock(&fs->print_lock);
+	for (unsigned int die = 0; die < fs->be.n_dies; die++)
+		prints[die + 1] = die_print(fs, die);
+	prints[0] = root_print(fs, prints + 1);
+	for (uint64_t ino = 0; ino < NODE_TABLE_LEN; ino++) {
+		const struct node *n = node_get(&fs->nodes, ino);
+
+		if (is_status(n))
+			note_locked(fs, n, prints[n->die + 1]);
 	}
-	return hash;
+	pthread_mutex_unlock(&fs->print_lock);
 }
 
 void fs_status_snapshot(struct fs *fs, struct fs_file *f)
@@ -353,20 +409,16 @@ static void *watch_thread(void *arg)
 	while (!__atomic_load_n(&fs->is_stopping, __ATOMIC_ACQUIRE)) {
 		uint64_t prints[BACKEND_MAX_DIES + 1];
 		struct fuse_pollhandle *ph;
-		bool polled = has_pollers(fs);
 		uint64_t count;
 
-		if (polled) {
-			fs->be.ops->poll_ack(&fs->be);
-			for (int die = -1; die < (int)fs->be.n_dies; die++)
-				prints[die + 1] = fingerprint(fs, die);
-			while ((ph = take_changed(fs, prints))) {
-				fuse_lowlevel_notify_poll(ph);
-				fuse_pollhandle_destroy(ph);
-			}
+		fs->be.ops->poll_ack(&fs->be);
+		note_all(fs, prints);
+		while ((ph = take_changed(fs, prints))) {
+			fuse_lowlevel_notify_poll(ph);
+			fuse_pollhandle_destroy(ph);
 		}
-		poll(fds, polled ? 2 : 1,
-		     polled && fds[1].fd < 0 ? WATCH_PERIOD_MS : -1);
+		poll(fds, 2,
+		     fds[1].fd < 0 && has_pollers(fs) ? WATCH_PERIOD_MS : -1);
 		if (fds[0].revents &&
 		    read(fs->watch_fd, &count, sizeof(count)) < 0)
 			continue;
@@ -376,16 +428,18 @@ static void *watch_thread(void *arg)
 
 int fs_status_start(struct fs *fs)
 {
-	int ret;
-
 	pthread_mutex_init(&fs->watch_lock, NULL);
 	pthread_mutex_init(&fs->error_lock, NULL);
+	pthread_mutex_init(&fs->print_lock, NULL);
 	fs->watch_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (fs->watch_fd < 0)
-		return -errno;
-	ret = -pthread_create(&fs->watch_thread, NULL, watch_thread, fs);
-	if (ret)
-		close(fs->watch_fd);
+	return fs->watch_fd < 0 ? -errno : 0;
+}
+
+int fs_status_watch(struct fs *fs)
+{
+	int ret = -pthread_create(&fs->watch_thread, NULL, watch_thread, fs);
+
+	fs->is_watching = !ret;
 	return ret;
 }
 
@@ -393,8 +447,10 @@ void fs_status_stop(struct fs *fs)
 {
 	__atomic_store_n(&fs->is_stopping, true, __ATOMIC_RELEASE);
 	watch_kick(fs);
-	pthread_join(fs->watch_thread, NULL);
+	if (fs->is_watching)
+		pthread_join(fs->watch_thread, NULL);
 	close(fs->watch_fd);
+	pthread_mutex_destroy(&fs->print_lock);
 	pthread_mutex_destroy(&fs->watch_lock);
 	pthread_mutex_destroy(&fs->error_lock);
 }
