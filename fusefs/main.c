@@ -72,11 +72,16 @@ static int fill_standard_fds(void)
 	return 0;
 }
 
-/* In the background nothing may write to whatever stderr was. */
+/*
+ * In the background nothing may write to whatever stderr was. Not before the
+ * mount is made and looked at: autofs lets the process group that it waits for
+ * past, and nobody else.
+ */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	setsid();
 	if (null < 0)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
@@ -406,7 +411,6 @@ static int go_background(void)
 	}
 	close(fds[0]);
 	ready_fd = fds[1];
-	setsid();
 	return chdir("/") ? -errno : 0;
 }
 
