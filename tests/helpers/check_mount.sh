@@ -419,6 +419,31 @@ test_fstab_lines_are_mounted()
 	expect_args -o ro "$WORK/dir"
 }
 
+test_fstab_lines_of_the_documents_load_the_module_first()
+{
+	local file line lines
+
+	fake_k80fs
+	mkdir dir
+	install_helpers
+	for file in README.md mount-helpers/mount.k80fs.8; do
+		lines=$(sed 's/\\-/-/g; s/^ *//' "$TOP/$file" |
+			grep -E '^k80fs +/[^ ]+ +k80fs ')
+		while read -r line; do
+			case $line in
+			*x-systemd.requires=modprobe@bar_swap.service*) ;;
+			*) die "$file: not after the module: $line" ;;
+			esac
+			printf '%s\n' "$line" | sed "s# /[^ ]* # $WORK/dir #" \
+				>fstab
+			rm -f args
+			run mount -a -T fstab
+			expect 0 "$rc" "$(cat out)"
+			expect "$WORK/dir" "$(tail -n 1 args)"
+		done <<<"$lines"
+	done
+}
+
 test_umount_finds_the_helper()
 {
 	need_fuse
