@@ -423,6 +423,15 @@ static void show_version(void)
 	       fs_uring_is_possible() ? ", io_uring" : "");
 }
 
+/* What was asked for has been printed, unless it could not be. */
+static int flush_stdout(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_SUCCESS;
+	fprintf(stderr, "k80fs: standard output: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(argc, argv);
@@ -439,10 +448,12 @@ int main(int argc, char **argv)
 	}
 	if (opts.show_help) {
 		options_help(argv[0]);
+		ret = flush_stdout();
 		goto out;
 	}
 	if (opts.show_version) {
 		show_version();
+		ret = flush_stdout();
 		goto out;
 	}
 	fuse_set_log_func(on_libfuse_log);

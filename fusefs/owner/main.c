@@ -33,23 +33,37 @@ static int log_fd = STDOUT_FILENO;
 static bool has_failed; /* some command */
 static bool is_log_lost;
 
-/* A signal asked for the end. */
+/* A signal asked for the end, or nobody can read any more what is done. */
 static const int end_signals[] = { SIGTERM, SIGINT, SIGHUP };
 static volatile sig_atomic_t is_ended;
+
+/* Returns 0 or -errno. */
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += MAX(n, (ssize_t)0);
+		len -= (size_t)MAX(n, (ssize_t)0);
+	}
+	return 0;
+}
 
 /* A line with the time before it, in one write. */
 static void say(const char *line)
 {
 	char text[2 * OWNER_LINE_LEN + 64];
 	size_t len = owner_stamp(text, sizeof(text), line);
-	ssize_t n = write(log_fd, text, len);
+	int ret = write_all(log_fd, text, len);
 
-	if (n == (ssize_t)len || is_log_lost)
+	if (!ret || is_log_lost)
 		return;
-	/* a full disk stops nothing, but is not passed over in silence */
+	/* each step is to be in the log before it is done */
 	is_log_lost = true;
-	fprintf(stderr, "k80-owner: the log: %s\n",
-		n < 0 ? strerror(errno) : "a line was cut");
+	is_ended = 1;
+	fprintf(stderr, "k80-owner: the log: %s\n", strerror(-ret));
 }
 
 static void complain(const struct repl_input *in, const char *why)
@@ -132,8 +146,11 @@ static ssize_t await_bytes(int fd, char *buf, size_t len)
 	return n;
 }
 
-/* Until shutdown, a signal, or the end of the input: a FIFO has none. */
-static void serve(struct session *s, int fd)
+/*
+ * Until shutdown, a signal, or the end of the input: a FIFO has none.
+ * Returns 0, or -errno of the input.
+ */
+static int serve(struct session *s, int fd)
 {
 	struct repl_input in = { 0 };
 	char buf[4096];
@@ -144,10 +161,25 @@ static void serve(struct session *s, int fd)
 		for (ssize_t i = 0; i < n; i++)
 			if (is_ended ||
 			    !take_line(s, &in, repl_push(&in, buf[i])))
-				return;
+				return 0;
 	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (n < 0)
+		return -errno;
 	if (!is_ended)
 		take_line(s, &in, repl_end(&in));
+	return 0;
+}
+
+/* What is not open must not become the log or a device: it stays something
+ * that cannot be read from, or written to. */
+static int fill_standard_fds(void)
+{
+	static const int flags[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = 0; fd < (int)ARRAY_SIZE(flags); fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+			return -errno;
+	return 0;
 }
 
 static void usage(FILE *to)
@@ -178,6 +210,15 @@ struct args {
 	const char *input;
 	const char *log;
 };
+
+/* What was asked for has been printed, unless it could not be. */
+static int flush_stdout(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_SUCCESS;
+	fprintf(stderr, "k80-owner: standard output: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
 
 /* Returns -1 to go on, else the exit code. */
 static int parse(int argc, char **argv, struct args *a)
@@ -221,10 +262,10 @@ static int parse(int argc, char **argv, struct args *a)
 			break;
 		case 'h':
 			usage(stdout);
-			return EXIT_SUCCESS;
+			return flush_stdout();
 		case 'V':
 			printf("k80-owner %s\n", K80FS_VERSION);
-			return EXIT_SUCCESS;
+			return flush_stdout();
 		default:
 			usage(stderr);
 			return EXIT_USAGE;
@@ -262,6 +303,27 @@ static int open_input(const char *path)
 	return fd;
 }
 
+static const char *advice(const char *device, int err)
+{
+	bool is_sim = !strncmp(device, "sim", 3) && strchr(":", device[3]);
+
+	if (is_sim && err == EINVAL)
+		return ": the options of sim are dies=, vram=, resmem=, swap_us=, dir= and ctl=, see libbarswap(3)";
+	if (!strcmp(device, "none") || is_sim)
+		return "";
+	switch (err) {
+	case EACCES:
+	case EPERM:
+		return ": run as root";
+	case ENOTTY:
+		return ": this is not the node of bar_swap";
+	case EPROTO:
+		return ": the module is of another version; install the one that came with k80-owner";
+	default:
+		return ": load the module (modprobe bar_swap), or try --device=none or --device=sim";
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *device = getenv("BARSWAP_DEVICE");
@@ -272,8 +334,10 @@ int main(int argc, char **argv)
 			     .is_ended = asked_to_end },
 	};
 	struct session *s;
-	int fd, ret;
+	int fd, ret, lost;
 
+	if (fill_standard_fds())
+		return EXIT_FAILURE;
 	ret = parse(argc, argv, &a);
 	if (ret >= 0)
 		return ret;
@@ -285,17 +349,19 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	ret = session_open(&s, &a.session);
 	if (ret) {
-		fprintf(stderr,
-			"k80-owner: %s: %s: load the module (modprobe bar_swap), or try --device=none or --device=sim\n",
-			a.session.device, strerror(-ret));
+		fprintf(stderr, "k80-owner: %s: %s%s\n", a.session.device,
+			strerror(-ret), advice(a.session.device, -ret));
 		return EXIT_FAILURE;
 	}
 	say("ready");
-	serve(s, fd);
+	lost = serve(s, fd);
+	if (lost)
+		fprintf(stderr, "k80-owner: %s: %s\n",
+			a.input ? a.input : "standard input", strerror(-lost));
 	ret = session_close(s);
 	say(ret ? "end: a worker is left that waits for the slot"
 		: "end: the slot stays as it is");
-	if (ret || is_log_lost)
+	if (ret || lost || is_log_lost)
 		return EXIT_FAILURE;
 	return has_failed ? EXIT_FAILED : EXIT_SUCCESS;
 }

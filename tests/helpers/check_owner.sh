@@ -305,14 +305,61 @@ test_without_libcuda_online_says_so()
 	expect_line "probe 0: error: No such device" out
 }
 
-test_a_full_log_stops_nothing()
+test_a_full_log_ends_it()
 {
+	local out
+
 	[ -c /dev/full ] || skip "no /dev/full"
-	printf 'online 0\nwork 0 1 2\nread 0\n' >commands
-	owner --log=/dev/full <commands
+	mkfifo -m 600 fifo
+	owner --log=/dev/full --input=fifo
 	expect 1 "$rc" "exit code"
-	expect_line "k80-owner: the log: No space left on device" out
-	expect 1 "$(wc -l <out)" "complaints"
+	expect "k80-owner: the log: No space left on device" "$(cat out)" complaint
+	rc=0
+	printf 'online 0\n' | "$OWNER" --device=none 2>err >/dev/full || rc=$?
+	expect 1 "$rc" "exit code with standard output full"
+	expect_line "the log: No space left on device" err
+	rc=0
+	"$OWNER" --device=none </dev/null >&- 2>err || rc=$?
+	expect 1 "$rc" "exit code without standard output"
+	expect_line "the log: Bad file descriptor" err
+	for out in --help --version; do
+		rc=0
+		"$OWNER" $out >/dev/full 2>err || rc=$?
+		expect 1 "$rc" "exit code of $out"
+		expect_line "standard output: No space left on device" err
+	done
+}
+
+test_an_input_that_cannot_be_read_is_an_error()
+{
+	rc=0
+	"$OWNER" --device=none </etc >out 2>&1 || rc=$?
+	expect 1 "$rc" "exit code with a folder"
+	expect_line "k80-owner: standard input: Is a directory" out
+	rc=0
+	"$OWNER" --device=none --log=log <&- >out 2>&1 || rc=$?
+	expect 1 "$rc" "exit code without standard input"
+	expect_line "k80-owner: standard input: Bad file descriptor" out
+	check_log log
+	owner --input=/etc
+	expect 1 "$rc" "exit code with --input"
+	expect_line "/etc: refused: neither a FIFO nor a file" out
+}
+
+test_advice_fits_the_device()
+{
+	run "$OWNER" --device=sim:foo=1 </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "sim:foo=1: Invalid argument: the options of sim are" out
+	expect_no_line modprobe out
+	run "$OWNER" --device=sim:dir=/nowhere </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "sim:dir=/nowhere: No such file" out
+	expect_no_line modprobe out
+	run "$OWNER" --device=/dev/null </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "this is not the node of bar_swap" out
+	expect_no_line modprobe out
 }
 
 test_compute_persist_passes_in_miniature()
