@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/trace.h"
 #include "base/util.h"
 
 static const struct backend_ops *const backends[] = {
@@ -109,15 +110,26 @@ int backend_bind(struct backend *be, unsigned int die, unsigned int flags)
 		atomic_fetch_add(&be->swaps, 1);
 		atomic_fetch_add(&be->swap_counts[metrics_bucket(took)], 1);
 		atomic_fetch_add(&be->swap_ns, took);
+		trace_add(&(struct trace_span){ .kind = TRACE_SWAP,
+						.die = die,
+						.start = start,
+						.end = start + took });
 	}
+	if (ret != -EAGAIN)
+		trace_slot(ret ? -1 : (int)die);
 	return ret;
 }
 
 int backend_unbind(struct backend *be, unsigned int die)
 {
+	int ret;
+
 	if (die >= be->n_dies)
 		return -ENODEV;
-	return be->ops->unbind(be, die);
+	ret = be->ops->unbind(be, die);
+	if (!ret)
+		trace_slot(-1);
+	return ret;
 }
 
 void backend_rest(struct backend *be, unsigned int die)
@@ -139,7 +151,7 @@ static int check_access(struct backend *be, unsigned int die, uint64_t off,
 		       : 0;
 }
 
-/* What passes by itself, or is the caller's fault, is none of the die. */
+/* What passes by itself, or is the caller's fault, is no error of the die. */
 static int count_error(struct backend *be, unsigned int die, int ret)
 {
 	if ((ret == -EIO || ret == -ENODEV) && die < be->n_dies)
@@ -147,9 +159,22 @@ static int count_error(struct backend *be, unsigned int die, int ret)
 	return ret;
 }
 
+static int end_copy(struct backend *be, unsigned int die, enum trace_kind kind,
+		    uint64_t start, uint64_t len, int ret)
+{
+	if (!ret)
+		trace_add(&(struct trace_span){ .kind = kind,
+						.die = die,
+						.start = start,
+						.end = now_ns(),
+						.bytes = len });
+	return count_error(be, die, ret);
+}
+
 int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 		 size_t len)
 {
+	uint64_t start = now_ns();
 	int ret = check_access(be, die, off, len);
 
 	for (size_t done = 0; !ret && done < len;) {
@@ -160,19 +185,20 @@ int backend_read(struct backend *be, unsigned int die, uint64_t off, void *buf,
 	}
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].read_bytes, len);
-	return count_error(be, die, ret);
+	return end_copy(be, die, TRACE_READ, start, len, ret);
 }
 
 int backend_lend(struct backend *be, unsigned int die, void *reader,
 		 uint64_t off, size_t len, struct backend_loan *loan)
 {
+	uint64_t start = now_ns();
 	int ret = check_access(be, die, off, len);
 
 	if (!ret)
 		ret = be->ops->lend(be, die, reader, off, len, loan);
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].read_bytes, len);
-	return count_error(be, die, ret);
+	return end_copy(be, die, TRACE_READ, start, len, ret);
 }
 
 void backend_give_back(struct backend *be, unsigned int die,
@@ -211,6 +237,7 @@ int backend_lease_fd(struct backend *be)
 int backend_write(struct backend *be, unsigned int die, uint64_t off,
 		  const void *buf, size_t len)
 {
+	uint64_t start = now_ns();
 	int ret = check_access(be, die, off, len);
 
 	for (size_t done = 0; !ret && done < len;) {
@@ -222,11 +249,12 @@ int backend_write(struct backend *be, unsigned int die, uint64_t off,
 	}
 	if (!ret)
 		atomic_fetch_add(&be->dies[die].written_bytes, len);
-	return count_error(be, die, ret);
+	return end_copy(be, die, TRACE_WRITE, start, len, ret);
 }
 
 int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t len)
 {
+	uint64_t start = now_ns(), all = len;
 	int ret = check_access(be, die, off, len);
 
 	while (!ret && len) {
@@ -236,7 +264,7 @@ int backend_zero(struct backend *be, unsigned int die, uint64_t off, uint64_t le
 		off += n;
 		len -= n;
 	}
-	return count_error(be, die, ret);
+	return end_copy(be, die, TRACE_ZERO, start, all, ret);
 }
 
 int backend_sync(struct backend *be, unsigned int die)

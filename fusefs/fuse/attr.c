@@ -20,6 +20,7 @@ mode_t fs_default_mode(enum node_kind kind)
 		return S_IFLNK | 0777;
 	case NODE_ROOT_STATUS:
 	case NODE_METRICS:
+	case NODE_TRACE:
 	case NODE_STATUS:
 	case NODE_COMPUTE_STATUS:
 	case NODE_COMPUTE_LOG:

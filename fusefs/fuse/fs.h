@@ -154,7 +154,7 @@ struct fs_module {
  * struct fs_file - an open file
  * @flags: of its open
  * @io:   vram and resmem
- * @is_strangers: counted in the texts that strangers have open
+ * @texts_room: bytes of it in the budget of the texts that strangers have open
  * @was_written: ctl: since the last FLUSH
  * @hold: ctl: the lease this open file took
  * @text: status and texts of compute: the snapshot; @text_len; @text_lock
@@ -164,7 +164,7 @@ struct fs_file {
 	const struct node *node;
 	int flags;
 	struct io_file io;
-	bool is_strangers;
+	uint64_t texts_room;
 	_Atomic bool was_written;
 	struct sched_hold hold;
 	pthread_mutex_t text_lock;

@@ -23,9 +23,11 @@
 #include "fuse/loop.h"
 #include "fuse/metrics.h"
 #include "fuse/status.h"
+#include "fuse/trace.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
 #include "text/ctl.h"
+#include "text/trace.h"
 
 /* include/uapi/linux/fuse.h from 6.2 */
 #ifndef FOPEN_PARALLEL_DIRECT_WRITES
@@ -130,8 +132,7 @@ static void file_free(struct fs *fs, struct fs_file *f)
 	pthread_mutex_destroy(&f->text_lock);
 	lines_free(&f->lines);
 	budget_give(&fs->io.kept, f->module.room);
-	if (f->is_strangers)
-		budget_give(&fs->texts, TEXT_LEN);
+	budget_give(&fs->texts, f->texts_room);
 	free(f->module.text);
 	free(f->text);
 	free(f);
@@ -139,9 +140,11 @@ static void file_free(struct fs *fs, struct fs_file *f)
 }
 
 /* Root and the owner keep what they open; there are not many of them. */
-static bool is_strangers(struct fs *fs, const struct node *n, uid_t uid)
+static uint64_t texts_room(struct fs *fs, const struct node *n, uid_t uid)
 {
-	return node_is_report(n) && uid != 0 && uid != fs->opts->uid;
+	if (!node_is_report(n) || uid == 0 || uid == fs->opts->uid)
+		return 0;
+	return n->kind == NODE_TRACE ? TRACE_TEXT_MAX : TEXT_LEN;
 }
 
 static void snapshot(struct fs *fs, struct fs_file *f)
@@ -158,19 +161,18 @@ static void snapshot(struct fs *fs, struct fs_file *f)
 static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 		    struct fs_file **out)
 {
-	bool strangers = is_strangers(fs, n, uid);
+	uint64_t room = texts_room(fs, n, uid);
 	struct fs_file *f;
 	int ret = 0;
 
-	if (strangers && !budget_take(&fs->texts, TEXT_LEN))
+	if (room && !budget_take(&fs->texts, room))
 		return -ENFILE;
 	f = calloc(1, sizeof(*f));
 	if (!f) {
-		if (strangers)
-			budget_give(&fs->texts, TEXT_LEN);
+		budget_give(&fs->texts, room);
 		return -ENOMEM;
 	}
-	f->is_strangers = strangers;
+	f->texts_room = room;
 	f->node = n;
 	f->flags = flags;
 	f->hold.die = -1;
@@ -187,6 +189,8 @@ static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 			ret = -ENOMEM;
 		else
 			snapshot(fs, f);
+	} else if (n->kind == NODE_TRACE) {
+		ret = fs_trace_snapshot(fs, f);
 	}
 	if (ret)
 		file_free(fs, f);
@@ -290,6 +294,8 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		memcpy(copy, f->text, len);
 		pthread_mutex_unlock(&f->text_lock);
 		reply_text(req, copy, len, size, off);
+	} else if (f->node->kind == NODE_TRACE) {
+		reply_text(req, f->text, f->text_len, size, off);
 	} else {
 		text = ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT
 						 : CTL_SCOPE_DIE);
@@ -352,7 +358,7 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
-	else if (!is_text(f)) {
+	else if (!node_is_report(f->node)) {
 		end_lease_early(req, f);
 		fs_ctl_flush(req, f);
 	} else {
@@ -427,10 +433,10 @@ static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 	if (is_compute(f))
 		len = fs_compute_len(fuse_req_userdata(req), f->node);
 	else if (!is_memory(f))
-		len = is_text(f) ? f->text_len
-				 : strlen(ctl_help(f->node->die < 0
-							     ? CTL_SCOPE_ROOT
-							     : CTL_SCOPE_DIE));
+		len = f->text ? f->text_len
+			      : strlen(ctl_help(f->node->die < 0
+							? CTL_SCOPE_ROOT
+							: CTL_SCOPE_DIE));
 	if (off < 0 || (uint64_t)off >= len)
 		fuse_reply_err(req, ENXIO);
 	else if (whence == SEEK_DATA)

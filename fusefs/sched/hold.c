@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/trace.h"
 #include "sched/priv.h"
 
 /* Time blocked by holds so far: the clock of the wait= timeouts. */
@@ -74,6 +75,11 @@ void sched_clear_holds_locked(struct sched *s)
 {
 	if (s->hold_die < 0)
 		return;
+	trace_add(&(struct trace_span){ .kind = TRACE_HOLD,
+					.die = (unsigned int)s->hold_die,
+					.pid = s->is_pinned ? s->pin_pid : 0,
+					.start = s->held_at,
+					.end = now_ns() });
 	for (struct sched_hold *h = s->leases; h; h = h->next)
 		h->die = -1;
 	s->leases = NULL;
@@ -86,6 +92,8 @@ void sched_clear_holds_locked(struct sched *s)
 /* The die of a PIN or LEASE request is in: from now on it stays in. */
 void sched_take_hold_locked(struct sched *s, struct sched_req *req)
 {
+	if (s->hold_die < 0)
+		s->held_at = now_ns();
 	s->hold_die = req->die;
 	if (req->op == SCHED_PIN) {
 		s->is_pinned = true;

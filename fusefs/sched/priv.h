@@ -78,6 +78,7 @@ struct sched {
 
 	/* holds: all of one die */
 	int hold_die; /* -1 for none */
+	uint64_t held_at; /* since when */
 	bool is_pinned;
 	pid_t pin_pid;
 	char pin_comm[SCHED_COMM_LEN];

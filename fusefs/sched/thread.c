@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/trace.h"
 #include "sched/priv.h"
 
 /* Whether @req is to be taken off its list now, and with which result. */
@@ -23,9 +24,16 @@ static void unwait_flush_locked(struct sched *s, const struct sched_req *req)
 static void unwait_locked(struct sched *s, const struct sched_req *req)
 	REQUIRES(s->lock)
 {
+	uint64_t now = now_ns();
+
 	policy_unwait(&s->policy, (unsigned int)req->die, req->small);
 	s->waits[req->die]++;
-	s->wait_ns[req->die] += now_ns() - req->parked_at;
+	s->wait_ns[req->die] += now - req->parked_at;
+	trace_add(&(struct trace_span){ .kind = TRACE_WAIT,
+					.die = (unsigned int)req->die,
+					.pid = req->pid,
+					.start = req->parked_at,
+					.end = now });
 }
 
 /* Moves what @fn picks from @from to @to. */

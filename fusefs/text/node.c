@@ -69,6 +69,8 @@ void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
 	strcpy(n->name, "by-bdf");
 	n = node_add(t, 5, NODE_ROOT_INO, NODE_METRICS, -1);
 	strcpy(n->name, "metrics");
+	n = node_add(t, 6, NODE_ROOT_INO, NODE_TRACE, -1);
+	strcpy(n->name, "trace");
 
 	for (unsigned int die = 0; die < n_dies; die++) {
 		uint64_t dir = (uint64_t)NODE_PER_DIE * (die + 1);
@@ -131,7 +133,7 @@ bool node_is_dir(const struct node *n)
 bool node_is_report(const struct node *n)
 {
 	return n->kind == NODE_ROOT_STATUS || n->kind == NODE_STATUS ||
-	       n->kind == NODE_METRICS ||
+	       n->kind == NODE_METRICS || n->kind == NODE_TRACE ||
 	       n->kind == NODE_COMPUTE_STATUS || n->kind == NODE_COMPUTE_LOG;
 }
 

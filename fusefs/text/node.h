@@ -8,7 +8,7 @@
  *
  * The tree: a fixed table of inodes. Built once at start, immutable after.
  *
- *	/  status ctl metrics by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}
+ *	/  status ctl metrics trace by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}
  *	   dieN/compute/{ctl,status,in,out,module,log}
  */
 #ifndef K80FS_NODE_H
@@ -31,6 +31,7 @@ enum node_kind {
 	NODE_ROOT_STATUS,
 	NODE_ROOT_CTL,
 	NODE_METRICS,
+	NODE_TRACE,
 	NODE_BY_BDF,
 	NODE_LINK,
 	NODE_DIE,

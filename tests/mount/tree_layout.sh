@@ -6,7 +6,8 @@ mount_sim
 
 wanted() {
 	local d
-	printf '%s\n' "$M" "$M/by-bdf" "$M/ctl" "$M/metrics" "$M/status"
+	printf '%s\n' "$M" "$M/by-bdf" "$M/ctl" "$M/metrics" "$M/status" \
+		"$M/trace"
 	for ((d = 0; d < N; d++)); do
 		printf '%s\n' "$M/die$d" "$M/die$d/ctl" "$M/die$d/status" \
 			"$M/die$d/vram" "$M/by-bdf/$(status "$d" bdf)"

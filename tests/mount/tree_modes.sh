@@ -12,7 +12,7 @@ owner="$(id -u):$group"
 for f in . by-bdf die0; do
 	expect_equal "$(stat -c '%a %u:%g' "$M/$f")" "755 $owner" "$f"
 done
-for f in status metrics die0/status; do
+for f in status metrics trace die0/status; do
 	expect_equal "$(stat -c '%a %u:%g' "$M/$f")" "444 $owner" "$f"
 done
 for f in ctl die0/ctl die0/vram; do

@@ -5,7 +5,7 @@
 need_root "to be seen through a mount owned by somebody else"
 mount_sim uid=65534,gid=123,umask=027
 
-for f in . die0 die0/vram die0/status die0/ctl ctl status metrics by-bdf; do
+for f in . die0 die0/vram die0/status die0/ctl ctl status metrics trace by-bdf; do
 	expect_equal "$(stat -c %u:%g "$M/$f")" 65534:123 "$f"
 done
 expect_equal "$(stat -c %a "$M/die0")" 750

@@ -70,7 +70,8 @@ START_TEST(root_holds_the_published_names)
 	ck_assert_int_eq(at(NULL, "ctl")->kind, NODE_ROOT_CTL);
 	ck_assert_int_eq(at(NULL, "by-bdf")->kind, NODE_BY_BDF);
 	ck_assert_int_eq(at(NULL, "metrics")->kind, NODE_METRICS);
-	ck_assert_uint_eq(count(root()), 4 + n_dies);
+	ck_assert_int_eq(at(NULL, "trace")->kind, NODE_TRACE);
+	ck_assert_uint_eq(count(root()), 5 + n_dies);
 	ck_assert_uint_eq(count(at("by-bdf", NULL)), n_dies);
 	for (unsigned int die = 0; die < NODE_MAX_DIES; die++) {
 		const struct node *n;
@@ -235,7 +236,7 @@ START_TEST(get_of_a_number_that_is_not_there_gives_null)
 {
 	static const uint64_t numbers[] = {
 		0,
-		6,
+		7,
 		15,
 		16 + 2,
 		16 + 6,
@@ -338,7 +339,7 @@ START_TEST(init_again_forgets_the_old_tree)
 	build(NODE_MAX_DIES);
 	build(1);
 	ck_assert_ptr_null(at(NULL, "die1"));
-	ck_assert_uint_eq(count(root()), 5);
+	ck_assert_uint_eq(count(root()), 6);
 	ck_assert_uint_eq(count(at("by-bdf", NULL)), 1);
 }
 END_TEST

@@ -33,7 +33,7 @@
 	X(io_stress)   \
 	X(lines)       \
 	X(modules)     \
-	X(metrics)  \
+	X(metrics)     \
 	X(node)        \
 	X(options)     \
 	X(policy)      \
@@ -53,6 +53,7 @@
 	X(sched_slot)  \
 	X(sched_wait)  \
 	X(status)      \
+	X(trace)       \
 	X(uring)       \
 	X(window)
 /* clang-format on */
