@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -56,6 +57,7 @@ static int slot_open(struct backend *be, const char *device, enum copy_mem mem)
 	s->ctx = bs_init_device(device);
 	if (!s->ctx) {
 		ret = -errno;
+		snprintf(be->why, sizeof(be->why), "%s", bs_init_why());
 		goto out_free;
 	}
 	s->bound = -1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/context.h"
+#include "lib/why.h"
 
 #define DEFAULT_DEVICE "/dev/bar_swap"
 #define SIM_NAME       "sim"
@@ -71,6 +72,7 @@ bs_context *bs_init_device(const char *device)
 	bs_context *ctx;
 	int ret;
 
+	why_clear();
 	if (!device) {
 		errno = EINVAL;
 		return NULL;

@@ -73,6 +73,14 @@ bs_context *bs_init(void);
  */
 bs_context *bs_init_device(const char *device);
 
+/**
+ * bs_init_why() - why this thread's last bs_init() or bs_init_device() failed
+ *
+ * Return: one line that names the file, valid until this thread's next call of
+ * either; "" where errno is all there is to say.
+ */
+const char *bs_init_why(void);
+
 /** bs_free() - unmap, end this context's leases, close; the die stays in */
 void bs_free(bs_context *ctx);
 

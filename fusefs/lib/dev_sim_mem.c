@@ -7,12 +7,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/dev_sim_opt.h"
+#include "lib/why.h"
 
 /* include/uapi/linux/mman.h, Linux 5.7; glibc has it from 2.32 */
 #ifndef MREMAP_DONTUNMAP
@@ -43,40 +45,93 @@ static int open_unlinked(off_t size)
 	return ret;
 }
 
-static int open_existing(int dir_fd, const char *name, off_t size)
+/* "512 MiB": in the largest unit that needs no fraction. */
+static const char *size_text(char *buf, size_t len, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB" };
+	unsigned int unit = 0;
+
+	while (bytes && bytes % KIB == 0 && unit + 1 < ARRAY_SIZE(units)) {
+		bytes /= KIB;
+		unit++;
+	}
+	snprintf(buf, len, "%llu %s", (unsigned long long)bytes, units[unit]);
+	return buf;
+}
+
+/* Whether a file that is there may be a die of @size bytes. */
+static int check_file(const char *dir, int die, const struct stat *st, off_t size)
+{
+	char has[32], wanted[32];
+
+	if (!S_ISREG(st->st_mode)) {
+		why_set("%s/die%d: not a regular file", dir, die);
+		return S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	}
+	if (st->st_size == size)
+		return 0;
+	why_set("%s/die%d holds %s, not %s", dir, die,
+		size_text(has, sizeof(has), (uint64_t)st->st_size),
+		size_text(wanted, sizeof(wanted), (uint64_t)size));
+	return -EINVAL;
+}
+
+static void name_of(char *name, size_t len, int die)
+{
+	snprintf(name, len, "die%d", die);
+}
+
+/* Before any file is made: what is there is not one of another shape. */
+static int check_dir(struct sim *s, const char *dir)
 {
 	struct stat st;
-	int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC);
-	int ret;
+	char name[16];
+	int ret = 0;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size != size)
-		ret = -EINVAL;
-	else
-		return fd;
-	close(fd);
+	for (unsigned int i = 0; i < s->n_dies && !ret; i++) {
+		name_of(name, sizeof(name), (int)i);
+		if (!fstatat(s->dir_fd, name, &st, 0))
+			ret = check_file(dir, (int)i, &st, (off_t)s->vram_bytes);
+		else if (errno != ENOENT)
+			ret = -errno;
+	}
 	return ret;
 }
 
-static int open_in_dir(int dir_fd, int die, off_t size)
+static int open_in_dir(struct sim *s, struct sim_die *die)
 {
 	char name[16];
 	int fd, ret;
 
-	snprintf(name, sizeof(name), "die%d", die);
-	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return errno == EEXIST ? open_existing(dir_fd, name, size)
-				       : -errno;
-	if (!ftruncate(fd, size))
+	name_of(name, sizeof(name), die->id);
+	fd = openat(s->dir_fd, name, O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
 		return fd;
+	if (errno != ENOENT)
+		return -errno;
+	fd = openat(s->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, (off_t)s->vram_bytes)) {
+		die->is_new = true;
+		return fd;
+	}
 	ret = -errno;
-	unlinkat(dir_fd, name, 0);
+	unlinkat(s->dir_fd, name, 0);
 	close(fd);
 	return ret;
+}
+
+/* A folder is left as it was found. */
+static void remove_new(struct sim *s)
+{
+	char name[16];
+
+	for (unsigned int i = 0; i < s->n_dies; i++) {
+		name_of(name, sizeof(name), (int)i);
+		if (s->die[i].is_new)
+			unlinkat(s->dir_fd, name, 0);
+	}
 }
 
 static int lock_dir(const char *dir)
@@ -166,9 +221,8 @@ static char *reserve(struct sim *s)
 
 static int open_die(struct sim *s, struct sim_die *die)
 {
-	int fd = s->dir_fd >= 0
-			 ? open_in_dir(s->dir_fd, die->id, (off_t)s->vram_bytes)
-			 : open_unlinked((off_t)s->vram_bytes);
+	int fd = s->dir_fd >= 0 ? open_in_dir(s, die)
+				: open_unlinked((off_t)s->vram_bytes);
 
 	if (fd < 0)
 		return fd;
@@ -186,6 +240,8 @@ static int open_die(struct sim *s, struct sim_die *die)
 
 int sim_mem_open(struct sim *s, const char *dir)
 {
+	int ret = 0;
+
 	s->empty_fd = memfd_create("barswap-empty", MFD_CLOEXEC);
 	if (s->empty_fd < 0)
 		return -errno;
@@ -195,14 +251,16 @@ int sim_mem_open(struct sim *s, const char *dir)
 		if (fd < 0)
 			return fd;
 		s->dir_fd = fd;
+		ret = check_dir(s, dir);
 	}
-	for (unsigned int i = 0; i < s->n_dies; i++) {
-		int ret = open_die(s, &s->die[i]);
-
-		if (ret)
-			return ret;
+	for (unsigned int i = 0; i < s->n_dies && !ret; i++) {
+		ret = open_die(s, &s->die[i]);
+		if (ret && !*bs_init_why() && *dir)
+			why_set("%s/die%u: %s", dir, i, strerror(-ret));
 	}
-	return 0;
+	if (ret)
+		remove_new(s);
+	return ret;
 }
 
 void sim_mem_close(struct sim *s)

@@ -10,9 +10,10 @@
  * @s:   its n_dies and vram_bytes are set, all descriptors are -1
  * @dir: folder, or "" for unlinked files in $TMPDIR or /var/tmp
  *
- * On failure what was opened is left to sim_mem_close().
+ * On failure what was opened is left to sim_mem_close(), and @dir is as it was.
  *
- * Return: 0; -EBUSY @dir is in use; -EINVAL a file of another size; -errno.
+ * Return: 0; -EBUSY @dir is in use; -EINVAL a file of another size or kind,
+ * why_set() names it; -errno.
  */
 int sim_mem_open(struct sim *s, const char *dir);
 

@@ -39,6 +39,7 @@ struct sim_die {
 	/* immutable */
 	int id;
 	int fd;
+	bool is_new; /* its file was made by this open */
 	char *addr; /* its own range, the same for good */
 	char *stash; /* its page tables while it is out; NULL: not kept */
 	char bdf[16];

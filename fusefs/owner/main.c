@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "lib/barswap.h"
 #include "owner/input.h"
 #include "owner/owner.h"
 #include "owner/session.h"
@@ -349,8 +350,11 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	ret = session_open(&s, &a.session);
 	if (ret) {
-		fprintf(stderr, "k80-owner: %s: %s%s\n", a.session.device,
-			strerror(-ret), advice(a.session.device, -ret));
+		if (*bs_init_why())
+			fprintf(stderr, "k80-owner: %s\n", bs_init_why());
+		else
+			fprintf(stderr, "k80-owner: %s: %s%s\n", a.session.device,
+				strerror(-ret), advice(a.session.device, -ret));
 		return EXIT_FAILURE;
 	}
 	say("ready");

@@ -356,6 +356,11 @@ test_advice_fits_the_device()
 	expect 1 "$rc" "exit code"
 	expect_line "sim:dir=/nowhere: No such file" out
 	expect_no_line modprobe out
+	mkdir -p dies/die0
+	run "$OWNER" --device=sim:dir=dies </dev/null
+	expect 1 "$rc" "exit code"
+	expect_line "k80-owner: dies/die0: not a regular file" out
+	expect_no_line modprobe out
 	run "$OWNER" --device=/dev/null </dev/null
 	expect 1 "$rc" "exit code"
 	expect_line "this is not the node of bar_swap" out

@@ -23,6 +23,25 @@ after=$(du -sm "$W/dies" | cut -f1)
 [ "$after" -le "$before" ] || fail "$before MiB became $after MiB"
 unmount
 
+# one of another shape is refused, named, and left as it was
+rm "$W/dies/die3"
+others() {
+	stat -c '%n %i %s %y' "$W"/dies/die[!2]
+}
+listing=$(others)
+mkdir "$W/refused"
+expect_error "$W/dies/die0 holds 12 GiB, not 512 MiB" "$K80FS" \
+	-o "backend=sim,sim_vram=512M,sim_dir=$W/dies" "$W/refused"
+rm "$W/dies/die2"
+mkfifo "$W/dies/die2"
+expect_error "$W/dies/die2: not a regular file" "$K80FS" \
+	-o "backend=sim,sim_vram=12G,sim_dir=$W/dies" "$W/refused"
+rm "$W/dies/die2"
+mkdir "$W/dies/die2"
+expect_error "$W/dies/die2: not a regular file" "$K80FS" \
+	-o "backend=sim,sim_vram=12G,sim_dir=$W/dies" "$W/refused"
+expect_equal "$(others)" "$listing" "the folder"
+
 export TMPDIR=$W/tmp
 VRAM=64M mount_sim
 t "$(die 0)/vram" rw pwrite,0,1M,1

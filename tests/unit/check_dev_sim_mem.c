@@ -2,6 +2,7 @@
 /* Memory of simulated dies: who sees it, where it is kept, what clears it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -354,23 +355,51 @@ END_TEST
 
 START_TEST(dir_with_another_size_returns_einval_and_keeps_the_file)
 {
+	char why[PATH_MAX + 64];
 	struct stat st;
 
 	bs_free(open_in_dir(OPTIONS));
 	errno = 0;
 	ck_assert_ptr_null(open_in_dir("dies=3,vram=2M"));
 	ck_assert_int_eq(errno, EINVAL);
+	snprintf(why, sizeof(why), "%s holds 1 MiB, not 2 MiB",
+		 support_path(dir, "die0"));
+	ck_assert_str_eq(bs_init_why(), why);
 	ck_assert_int_eq(stat(support_path(dir, "die0"), &st), 0);
 	ck_assert_int_eq(st.st_size, VRAM);
+	bs_free(open_in_dir(OPTIONS));
+	ck_assert_str_eq(bs_init_why(), "");
+}
+END_TEST
+
+START_TEST(dir_that_is_refused_is_left_as_it_was)
+{
+	bs_free(open_in_dir(OPTIONS));
+	ck_assert_int_eq(unlink(support_path(dir, "die0")), 0);
+	ck_assert_int_eq(unlink(support_path(dir, "die1")), 0);
+	ck_assert_ptr_null(open_in_dir("dies=3,vram=2M"));
+	ck_assert_int_eq(support_n_entries(dir), 1);
+	/* and is good as it was */
+	bs_free(open_in_dir(OPTIONS));
+	ck_assert_int_eq(support_n_entries(dir), DIES);
 }
 END_TEST
 
 START_TEST(dir_with_something_else_for_a_die_fails)
 {
+	char why[PATH_MAX + 64];
+
 	ck_assert_int_eq(mkdir(support_path(dir, "die1"), 0700), 0);
 	errno = 0;
 	ck_assert_ptr_null(open_in_dir(OPTIONS));
 	ck_assert_int_eq(errno, EISDIR);
+	ck_assert_int_eq(rmdir(support_path(dir, "die1")), 0);
+	ck_assert_int_eq(mkfifo(support_path(dir, "die1"), 0600), 0);
+	ck_assert_ptr_null(open_in_dir(OPTIONS));
+	ck_assert_int_eq(errno, EINVAL);
+	snprintf(why, sizeof(why), "%s: not a regular file",
+		 support_path(dir, "die1"));
+	ck_assert_str_eq(bs_init_why(), why);
 }
 END_TEST
 
@@ -422,6 +451,7 @@ Suite *dev_sim_mem_suite(void)
 	tcase_add_test(files, dir_in_use_returns_ebusy);
 	tcase_add_test(files,
 		       dir_with_another_size_returns_einval_and_keeps_the_file);
+	tcase_add_test(files, dir_that_is_refused_is_left_as_it_was);
 	tcase_add_test(files, dir_with_something_else_for_a_die_fails);
 	tcase_add_test(files, init_and_free_leave_no_descriptor);
 	suite_add_tcase(suite, files);
