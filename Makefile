@@ -278,6 +278,9 @@ pictures: all
 	tests/pictures/session.sh | tests/pictures/terminal.py \
 		'six simulated dies, one of them in the slot at a time' \
 		> tests/pictures/session.svg
+	tests/pictures/timeline.sh > $(B)/timeline.json
+	tests/pictures/timeline.py 'six dd read six simulated dies' \
+		< $(B)/timeline.json > tests/pictures/timeline.svg
 
 INSTALL ?= install
 .PHONY: install uninstall
