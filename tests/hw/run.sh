@@ -113,8 +113,9 @@ chain()
 	done | sort -u
 }
 
-# config space of all that the module may write, without the status registers,
-# a bridge's second one too
+# Config space of all that the module may write, without the status registers, a
+# bridge's second one too. Linux makes a bridge above a die that a driver enables
+# bus master, and leaves it so: that is taken for on.
 config()
 {
 	local d
@@ -123,6 +124,11 @@ config()
 		lspci -s "$d" -xxx
 	done | awk '
 		$1 == "00:" { is_bridge = $16 ~ /1$/; $8 = $9 = "--" }
+		$1 == "00:" && is_bridge {
+			low = index("0123456789abcdef", substr($6, 2)) - 1
+			low += int(low / 4) % 2 ? 0 : 4
+			$6 = substr($6, 1, 1) substr("0123456789abcdef", low + 1, 1)
+		}
 		$1 == "10:" && is_bridge { $16 = $17 = "--" }
 		{ print }'
 }
