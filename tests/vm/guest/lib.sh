@@ -278,3 +278,66 @@ await()
 	done
 	return 1
 }
+
+# doctor PARAMETER...: k80-doctor's document of this machine, the module's
+# parameters being these; in $TMPDIR/doctor
+doctor()
+{
+	local root=$TMPDIR/root dir
+
+	rm -rf "$root"
+	mkdir -p "$root/etc/modprobe.d"
+	for dir in proc sys dev; do
+		ln -s /$dir "$root/$dir"
+	done
+	echo "options bar_swap $*" >"$root/etc/modprobe.d/slot.conf"
+	"$VM/../../mount-helpers/k80-doctor" --json --root "$root" \
+		>"$TMPDIR/doctor"
+}
+
+# doctor_field CHECK FIELD: of the last document
+doctor_field()
+{
+	sed -n "s/.*{\"check\": \"$1\".*\"$2\": \"\([^\"]*\)\".*/\1/p" \
+		"$TMPDIR/doctor"
+}
+
+# doctor_says CHECK [FIELD]: of this machine with no parameters
+doctor_says()
+{
+	doctor
+	doctor_field "$1" "${2:-code}"
+}
+
+# doctor_advises CHECK: the parameters of the module that the last document has
+doctor_advises()
+{
+	sed -n "s/.*{\"check\": \"$1\".*\"options bar_swap \([^\"]*\)\".*/\1/p" \
+		"$TMPDIR/doctor"
+}
+
+# doctor_agrees CODE CHECK PARAMETER...: both refuse this slot, for this reason
+doctor_agrees()
+{
+	local code=$1 name=$2 words what
+
+	shift 2
+	case $code in
+	geometry) words='bad slot: bar[0-3].*(aligned|below)' ;;
+	overlap) words='bad slot: bar1 overlaps' ;;
+	ram)	words='lies over System RAM' ;;
+	window)	words='no host bridge window contains' ;;
+	port)	words='conflicts with BAR' ;;
+	*)	words='conflicts with [^B]' ;;
+	esac
+	what=${*:-the default slot}
+	doctor "$@"
+	check_is "$what: k80-doctor says $code" "$(doctor_field "$name" code)" "$code"
+	if insmod "$KO/bar_swap.ko" first_sbr=0 "$@" 2>/dev/null; then
+		echo "not ok $what: the module refuses it"
+		unload
+		return
+	fi
+	echo "ok $what: the module refuses it"
+	check_like "$what: for that reason" "$(klog | grep bar_swap: | tail -1)" "$words"
+}

@@ -6,6 +6,7 @@
 check_like "the kernel took the override" "$(dmesg)" 'DSDT.*override|override.*DSDT|Table Upgrade'
 check_like "the host bridge has the window" "$(cat /proc/iomem)" \
 	'bc0000000-fffffffff : PCI Bus 0000:00'
+check_is "k80-doctor finds the slot in it" "$(doctor_says slot-bar1)" ok
 snapshot before
 check "loads" load
 check "all six work" six_work

@@ -18,6 +18,8 @@ rng_works()
 check_like "it is there" "$(cat "$SYS/$rng/vendor")" 0x1af4
 check "it works" rng_works
 "$G/pcicfg" dump 256 "${card0[@]}" >"$TMPDIR/card0.before"
+check_is "k80-doctor sees a problem" "$(doctor_says ports state)" problem
+verdict=$(doctor_field ports found)
 quiet 1 1
 check "loads" load
 for die in 0 1; do
@@ -25,6 +27,8 @@ for die in 0 1; do
 	check_is "acquire of die $die is EBUSY" "$(bs acquire $die)" EBUSY
 	check_like "last_error names the stranger" \
 		"$(bs info $die last_error)" "$rng"
+	check_is "as k80-doctor did" \
+		"$(bs info $die last_error | sed 's/^[^ ]*Z //')" "$verdict"
 done
 for die in 2 3 4 5; do
 	check_is "die $die works" "$(bs acquire $die)" ok

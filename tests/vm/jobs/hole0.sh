@@ -14,5 +14,9 @@ fi
 loud 1
 check_like "names the missing window and the DSDT override" "$(klog)" \
 	'no host bridge window contains .*; is the DSDT override loaded\?'
+doctor_agrees window slot-bar1
+check_is "k80-doctor wants an override" "$(doctor_field dsdt-override state)" problem
+check_like "around the slot" "$(cat "$TMPDIR/doctor")" \
+	'window around 0xc00000000-0xfffffffff'
 snapshot after
 check "everything is as before" same before after

@@ -22,6 +22,7 @@ else
 	check_like "by name" "$(dmesg | sed '0,/RIG: over the port$/d')" \
 		"BAR0.*$up"
 fi
+doctor_agrees port slot-bar0-bar3 "${slot[@]}"
 check "the default slot loads" load
 check "all six work" six_work
 check "unloads" unload
