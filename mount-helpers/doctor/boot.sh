@@ -53,6 +53,16 @@ check_parameters()
 	problem kernel-parameters "$@" 'update-grub, reboot'
 }
 
+# branch_drivers: Debian names the driver's file after its branch; "blacklist
+# nvidia" does not meet it
+branch_drivers()
+{
+	find "$root/lib/modules/$release" -name 'nvidia-*.ko*' 2>/dev/null |
+		sed 's/.*\///; s/\.ko.*//; y/-/_/' |
+		grep -E '^nvidia_(tesla|current|legacy)' |
+		grep -vE '_(uvm|drm|modeset|peermem)$' | sort -u
+}
+
 check_driver_files()
 {
 	# one line of ";"-separated commands, "-" as "_", as modprobe sees names
@@ -67,6 +77,12 @@ check_driver_files()
 		*";install $driver /bin/false;"*) ;;
 		*";install $driver /usr/bin/false;"*) ;;
 		*) lacking="$lacking, install $driver /bin/false" ;;
+		esac
+	done
+	for driver in $(branch_drivers); do
+		case $lines in
+		*";blacklist $driver;"*) ;;
+		*) lacking="$lacking, blacklist $driver" ;;
 		esac
 	done
 	dos=$(echo "$modprobe_lines" | sed -n 's/^@dos //p' | tr '\n' ' ')

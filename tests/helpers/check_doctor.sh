@@ -232,6 +232,22 @@ test_install_without_blacklist()
 	expect_problem driver-files 'in no modprobe.d: blacklist nvidia_drm'
 }
 
+# a file of an older version of ours, beside Debian's package
+test_driver_named_after_its_branch()
+{
+	local f
+
+	good_machine
+	for f in '' -uvm -modeset; do
+		: | put "lib/modules/$REL/updates/dkms/nvidia-tesla-470$f.ko"
+	done
+	expect_ok driver-files blacklist
+	sed -i /nvidia_tesla_470/d root/etc/modprobe.d/bar_swap.conf
+	touch -d '2020-01-01' root/etc/modprobe.d/bar_swap.conf
+	expect_problem driver-files 'in no modprobe.d: blacklist nvidia_tesla_470' \
+		'copy bar_swap.conf'
+}
+
 test_softdep_that_undoes_install()
 {
 	good_machine
