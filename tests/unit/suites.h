@@ -41,6 +41,7 @@
 	X(policy_visit) \
 	X(pool)        \
 	X(ptx)         \
+	X(quote)       \
 	X(ranges)      \
 	X(readahead)   \
 	X(region)      \
