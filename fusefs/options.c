@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <mntent.h>
+#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 #include "base/util.h"
 #include "text/ctl.h"
+#include "text/quote.h"
 #include "text/uring.h"
 
 #define DEFAULT_WAIT_MS 5000
@@ -29,6 +31,7 @@ struct raw {
 	char *backend, *device, *wait, *timeslice, *uid, *gid, *umask;
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
 	char *uring_depth;
+	char *fsname;
 	char *cuda_vram;
 	char *compute; /* compute=VALUE */
 	int with_compute;
@@ -36,6 +39,7 @@ struct raw {
 	int sync;
 	int uring;
 	int allow_other;
+	int auto_unmount;
 	int bad;
 };
 
@@ -61,6 +65,7 @@ static const struct fuse_opt specs[] = {
 	RAW("io_uring_q_depth=%s", uring_depth),
 	RAW("cuda_vram=%s", cuda_vram),
 	RAW("compute=%s", compute),
+	RAW("fsname=%s", fsname),
 	{ "compute", offsetof(struct raw, with_compute), 1 },
 	{ "cache", offsetof(struct raw, cache), 1 },
 	{ "io_uring", offsetof(struct raw, uring), 1 },
@@ -90,7 +95,27 @@ static const struct fuse_opt specs[] = {
 	{ "async", offsetof(struct raw, sync), 0 },
 	FUSE_OPT_KEY("sync", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("async", FUSE_OPT_KEY_KEEP),
+	{ "auto_unmount", offsetof(struct raw, auto_unmount), 1 },
 	FUSE_OPT_KEY("auto_unmount", FUSE_OPT_KEY_KEEP),
+	/* SELinux's, which the kernel reads */
+	FUSE_OPT_KEY("context=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("fscontext=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("defcontext=", FUSE_OPT_KEY_KEEP),
+	FUSE_OPT_KEY("rootcontext=", FUSE_OPT_KEY_KEEP),
+	/* always in force */
+	FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_DISCARD),
+	/* what mount(8) has for every file system and means nothing here */
+	FUSE_OPT_KEY("symfollow", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("nosymfollow", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("dirsync", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("diratime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("nodiratime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("relatime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("norelatime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("strictatime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("nostrictatime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("lazytime", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("nolazytime", FUSE_OPT_KEY_DISCARD),
 	FUSE_OPT_END
 };
 
@@ -126,11 +151,64 @@ static bool is_mounted(const char *dir)
 	return found;
 }
 
+/* One line: what is wrong with a mount point, and what to run, if anything. */
+static void say_of_dir(const char *dir, const char *what, const char *command)
+{
+	fputs("k80fs: ", stderr);
+	quote_plain(stderr, dir);
+	fprintf(stderr, ": %s", what);
+	if (command) {
+		fprintf(stderr, ": %s ", command);
+		quote_word(stderr, dir);
+	}
+	fputc('\n', stderr);
+}
+
+static void say_no_mountpoint(const char *arg, const char *why)
+{
+	fputs("k80fs: mount point ", stderr);
+	quote_plain(stderr, arg);
+	fprintf(stderr, ": %s\n", why);
+}
+
+/* Returns whether it will do. */
+static bool take_mountpoint(struct options *o, const char *arg)
+{
+	struct stat st;
+	char why[128];
+
+	if (o->mountpoint) {
+		say_of_dir(arg, "one mount point only", NULL);
+		return false;
+	}
+	o->mountpoint = resolve_mountpoint(arg);
+	if (!o->mountpoint && errno == ENOTCONN) {
+		say_of_dir(arg, "a dead mount is in the way; run",
+			   "fusermount3 -uz");
+		return false;
+	}
+	if (!o->mountpoint) {
+		snprintf(why, sizeof(why), "%s%s", strerror(errno),
+			 errno == ENOENT ? " (mkdir it)" : "");
+		say_no_mountpoint(arg, why);
+		return false;
+	}
+	if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
+		say_no_mountpoint(arg, "not a directory");
+		return false;
+	}
+	if (is_mounted(o->mountpoint)) {
+		say_of_dir(arg, "k80fs is already mounted there; run first",
+			   "fusermount3 -u");
+		return false;
+	}
+	return true;
+}
+
 static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 {
 	struct raw *raw = data;
 	struct options *o = raw->o;
-	struct stat st;
 
 	(void)out;
 	switch (key) {
@@ -148,40 +226,15 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		o->show_version = true;
 		return 0;
 	case FUSE_OPT_KEY_NONOPT:
-		if (o->mountpoint) {
-			fprintf(stderr, "k80fs: '%s': one mount point only\n",
-				arg);
-			raw->bad = 1;
-			return 0;
-		}
-		o->mountpoint = resolve_mountpoint(arg);
-		if (!o->mountpoint && errno == ENOTCONN) {
-			fprintf(stderr,
-				"k80fs: %s: a dead mount is in the way; run: fusermount3 -uz %s\n",
-				arg, arg);
-			raw->bad = 1;
-		} else if (!o->mountpoint) {
-			fprintf(stderr, "k80fs: mount point %s: %s%s\n", arg,
-				strerror(errno),
-				errno == ENOENT ? " (mkdir it)" : "");
-			raw->bad = 1;
-		} else if (stat(o->mountpoint, &st) || !S_ISDIR(st.st_mode)) {
-			fprintf(stderr,
-				"k80fs: mount point %s: not a directory\n", arg);
-			raw->bad = 1;
-		} else if (is_mounted(o->mountpoint)) {
-			fprintf(stderr,
-				"k80fs: %s: k80fs is already mounted there; run first: fusermount3 -u %s\n",
-				arg, arg);
-			raw->bad = 1;
-		}
+		raw->bad |= !take_mountpoint(o, arg);
 		return 0;
 	default:
 		/* as -o "$OPTIONS" is where there are none */
 		if (!*arg)
 			return 0;
-		fprintf(stderr,
-			"k80fs: unknown option '%s'; see k80fs --help\n", arg);
+		fputs("k80fs: unknown option '", stderr);
+		quote_plain(stderr, arg);
+		fputs("'; see k80fs --help\n", stderr);
 		raw->bad = 1;
 		return 0;
 	}
@@ -230,6 +283,65 @@ static int size(const char *name, const char *text, uint64_t *out)
 	return 0;
 }
 
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* Whether this user namespace has the number; without /proc the kernel says. */
+static bool is_mapped(const char *map, unsigned long id)
+{
+	unsigned long first, count;
+	bool found = false;
+	FILE *f = fopen(map, "re");
+
+	if (!f)
+		return true;
+	while (!found && fscanf(f, "%lu %*u %lu", &first, &count) == 2)
+		found = id >= first && id - first < count;
+	fclose(f);
+	return found;
+}
+
+static int owner_id(const char *name, const char *text, bool is_known,
+		    const char *map, unsigned long *id)
+{
+	if (!is_known && !is_number(text)) {
+		fprintf(stderr, "k80fs: bad value in -o %s=", name);
+		quote_plain(stderr, text);
+		fprintf(stderr, ": there is no such %s\n",
+			*name == 'u' ? "user" : "group");
+		return -EINVAL;
+	}
+	if (!is_known && number(name, text, 10, UINT_MAX - 1, id))
+		return -EINVAL;
+	if (!is_mapped(map, *id)) {
+		fprintf(stderr,
+			"k80fs: bad value in -o %s=%s: %s of this user namespace does not have it\n",
+			name, text, map);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int user_id(const char *text, unsigned long *id)
+{
+	const struct passwd *user = is_number(text) ? NULL : getpwnam(text);
+
+	if (user)
+		*id = user->pw_uid;
+	return owner_id("uid", text, user, "/proc/self/uid_map", id);
+}
+
+static int group_id(const char *text, unsigned long *id)
+{
+	const struct group *group = is_number(text) ? NULL : getgrnam(text);
+
+	if (group)
+		*id = group->gr_gid;
+	return owner_id("gid", text, group, "/proc/self/gid_map", id);
+}
+
 static int parse_numbers(struct raw *raw)
 {
 	struct options *o = raw->o;
@@ -251,13 +363,13 @@ static int parse_numbers(struct raw *raw)
 		o->slice_ms = (uint32_t)v;
 	}
 	if (raw->uid) {
-		if (number("uid", raw->uid, 10, UINT_MAX - 1, &v))
+		if (user_id(raw->uid, &v))
 			return -EINVAL;
 		o->uid = (uid_t)v;
 		o->uid_set = true;
 	}
 	if (raw->gid) {
-		if (number("gid", raw->gid, 10, UINT_MAX - 1, &v))
+		if (group_id(raw->gid, &v))
 			return -EINVAL;
 		o->gid = (gid_t)v;
 		o->gid_set = true;
@@ -425,9 +537,41 @@ static void default_owner(struct options *o)
 	o->gid = getgid();
 	if (geteuid() == 0) {
 		k80 = getgrnam("k80");
-		if (k80)
+		if (k80 && is_mapped("/proc/self/gid_map", k80->gr_gid))
 			o->gid = k80->gr_gid;
 	}
+}
+
+/* What /proc/mounts shows as the source; a name may have commas. */
+static int add_source(struct raw *raw, struct fuse_args *args)
+{
+	const char *name = raw->fsname && *raw->fsname ? raw->fsname : "k80fs";
+	char *option = NULL, *list = NULL;
+	int ret = -ENOMEM;
+
+	if (asprintf(&option, "fsname=%s", name) < 0)
+		return -ENOMEM;
+	if (!fuse_opt_add_opt_escaped(&list, option) &&
+	    !fuse_opt_add_opt(&list, "subtype=k80fs") &&
+	    !fuse_opt_add_arg(args, "-o") && !fuse_opt_add_arg(args, list))
+		ret = 0;
+	free(list);
+	free(option);
+	return ret;
+}
+
+/* Its fusermount3 looks at the mount as root, whom that keeps out. */
+static void warn_of_auto_unmount(const struct raw *raw)
+{
+	unsigned int major = 0, minor = 0;
+
+	if (!raw->auto_unmount || raw->allow_other || geteuid() == 0)
+		return;
+	sscanf(fuse_pkgversion(), "%u.%u", &major, &minor);
+	if (major < 3 || (major == 3 && minor < 15))
+		fprintf(stderr,
+			"k80fs: warning: auto_unmount without allow_other needs libfuse 3.15, here is %s: after a kill the mount stays\n",
+			fuse_pkgversion());
 }
 
 static int add_mount_options(struct raw *raw, struct fuse_args *args)
@@ -436,13 +580,14 @@ static int add_mount_options(struct raw *raw, struct fuse_args *args)
 
 	snprintf(max_read, sizeof(max_read), "-omax_read=%u",
 		 OPTIONS_MAX_REQUEST);
-	if (fuse_opt_add_arg(args, "-ofsname=k80fs,subtype=k80fs") ||
+	if (add_source(raw, args) ||
 	    fuse_opt_add_arg(args, "-odefault_permissions") ||
 	    fuse_opt_add_arg(args, max_read))
 		return -ENOMEM;
 	if (geteuid() == 0 && !raw->allow_other &&
 	    fuse_opt_add_arg(args, "-oallow_other"))
 		return -ENOMEM;
+	warn_of_auto_unmount(raw);
 	return 0;
 }
 
@@ -457,6 +602,7 @@ static void raw_free(struct raw *raw)
 	free(raw->gid);
 	free(raw->umask);
 	free(raw->uring_depth);
+	free(raw->fsname);
 	free(raw->sim_dies);
 	free(raw->sim_vram);
 	free(raw->sim_resmem);
@@ -466,12 +612,60 @@ static void raw_free(struct raw *raw)
 	free(raw->cuda_vram);
 }
 
+/* As mount(8) reads a list: no comma in quotes, name="a,b", ends an option;
+ * for libfuse it has a backslash. */
+static char *escape_quoted(const char *list)
+{
+	char *out = malloc(2 * strlen(list) + 1), *p = out;
+	const char *end = NULL;
+
+	if (!out)
+		return NULL;
+	for (const char *s = list; *s; s++) {
+		if (!end && *s == '"' && s > list && s[-1] == '=')
+			end = strchr(s + 1, '"');
+		else if (s == end)
+			end = NULL;
+		if (end && *s == ',' && s[-1] != '\\')
+			*p++ = '\\';
+		*p++ = *s;
+	}
+	*p = '\0';
+	return out;
+}
+
+static int take_quotes(struct fuse_args *args)
+{
+	struct fuse_args out = FUSE_ARGS_INIT(0, NULL);
+	bool is_list = false;
+
+	for (int i = 0; i < args->argc; i++) {
+		const char *arg = args->argv[i];
+		bool is_joined = !strncmp(arg, "-o", 2) && arg[2];
+		char *escaped =
+			is_list || is_joined ? escape_quoted(arg) : strdup(arg);
+		int ret = escaped ? fuse_opt_add_arg(&out, escaped) : -1;
+
+		free(escaped);
+		if (ret) {
+			fuse_opt_free_args(&out);
+			return -ENOMEM;
+		}
+		is_list = !is_list && !strcmp(arg, "-o");
+	}
+	fuse_opt_free_args(args);
+	*args = out;
+	return 0;
+}
+
 int options_parse(struct options *o, struct fuse_args *args)
 {
 	struct raw raw = { .o = o };
 	int ret;
 
 	memset(o, 0, sizeof(*o));
+	if (take_quotes(args))
+		return -ENOMEM;
 	if (fuse_opt_parse(args, &raw, specs, on_arg)) {
 		raw_free(&raw);
 		return -EINVAL;
@@ -519,7 +713,7 @@ void options_help(const char *program)
 	       "  -o device=PATH           node of the module (/dev/bar_swap)\n"
 	       "  -o wait=MS               how long another's pin or lease may block (%d)\n"
 	       "  -o timeslice=MS|auto     how long a die keeps the slot while others wait\n"
-	       "  -o uid=N,gid=N           owner of the tree\n"
+	       "  -o uid=USER,gid=GROUP    owner of the tree, by name or number\n"
 	       "  -o umask=OCTAL           bits to clear from the default modes\n"
 	       "  -o ro                    no writing\n"
 	       "  -o cache                 use the page cache: MAP_SHARED works, but what\n"
@@ -533,6 +727,7 @@ void options_help(const char *program)
 	       "                           dieN/compute: start kernels, see k80fs(8);\n"
 	       "                           without a value: contexts\n"
 	       "  -o allow_other           other users too (the default for root)\n"
+	       "  -o fsname=NAME           source in /proc/mounts (k80fs)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"
 	       "  -o sim_resmem=SIZE       carve-out at its end, shown as resmem (0)\n"

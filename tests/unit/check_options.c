@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line. */
 #include <errno.h>
-#include <fuse_opt.h>
+#include <fuse_lowlevel.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +182,8 @@ static const char *const limits[] = {
 	"uid=0",
 	"uid=4294967294",
 	"gid=4294967294",
+	"uid=root",
+	"uid=root,gid=0",
 	"umask=0",
 	"umask=777",
 	"umask=0777",
@@ -215,7 +217,9 @@ static const char *const bad[] = {
 	"timeslice=5ms",
 	"timeslice=Auto",
 	"uid=",
-	"uid=root",
+	"uid=no_such_user",
+	"uid=1root",
+	"gid=no_such_group",
 	"uid=-1",
 	"uid=4294967295",
 	"uid=4294967296",
@@ -429,6 +433,13 @@ START_TEST(words_of_mount_are_accepted)
 	ck_assert_int_eq(n_option("nodev"), 1);
 	ck_assert_int_eq(n_option("defaults"), 0);
 	forget();
+	ck_assert_int_eq(parse("default_permissions,nosymfollow,symfollow,"
+			       "dirsync,diratime,nodiratime,relatime,norelatime,"
+			       "strictatime,nostrictatime,lazytime,nolazytime"),
+			 0);
+	ck_assert_int_eq(n_option("nosymfollow"), 0);
+	ck_assert_int_eq(n_option("lazytime"), 0);
+	forget();
 	ck_assert_int_eq(parse("ro"), 0);
 	ck_assert_int_eq(n_option("ro"), 1);
 }
@@ -474,6 +485,89 @@ START_TEST(root_shares_its_mount_and_others_only_when_they_say_so)
 	forget();
 	ck_assert_int_eq(parse("allow_other"), 0);
 	ck_assert_int_eq(n_option("allow_other"), 1);
+}
+END_TEST
+
+START_TEST(owner_is_named_or_numbered)
+{
+	mock_user_start(0, 0, true);
+	ck_assert_int_eq(parse("uid=root,gid=k80"), 0);
+	ck_assert_uint_eq(o.uid, 0);
+	ck_assert_uint_eq(o.gid, MOCK_GROUP_K80);
+	ck_assert(o.uid_set && o.gid_set);
+}
+END_TEST
+
+/* The last word of libfuse's list that begins so, without libfuse's escapes. */
+static const char *last_option(const char *name)
+{
+	static char text[256];
+
+	*text = '\0';
+	for (int i = 1; i < args.argc; i++) {
+		const char *p = args.argv[i];
+
+		if (strncmp(p, "-o", 2))
+			continue;
+		p = p[2] ? p + 2 : args.argv[++i];
+		while (*p) {
+			bool is_it = !strncmp(p, name, strlen(name));
+			size_t n = 0;
+
+			for (; *p && *p != ','; p++) {
+				p += *p == '\\' && p[1];
+				if (is_it && n < sizeof(text) - 1)
+					text[n++] = *p;
+			}
+			if (is_it)
+				text[n] = '\0';
+			p += *p == ',';
+		}
+	}
+	return text;
+}
+
+static const struct {
+	const char *options, *name, *want;
+} handed[] = {
+	{ NULL, "fsname=", "fsname=k80fs" },
+	{ "fsname=gpus", "fsname=", "fsname=gpus" },
+	{ "fsname=", "fsname=", "fsname=k80fs" },
+	{ "fsname=a\\,b\\\\c", "fsname=", "fsname=a,b\\c" },
+	{ "context=a:b:c:s0", "context=", "context=a:b:c:s0" },
+	{ "context=\"a:s0:c1,c2\",cache", "context=", "context=\"a:s0:c1,c2\"" },
+	{ "context=\"a:c1\\,c2\"", "context=", "context=\"a:c1,c2\"" },
+	{ "fscontext=\"a,b\"", "fscontext=", "fscontext=\"a,b\"" },
+	{ "defcontext=\"a,b\"", "defcontext=", "defcontext=\"a,b\"" },
+	{ "rootcontext=\"a,b\"", "rootcontext=", "rootcontext=\"a,b\"" },
+	/* no quotes: nothing ends them, or they are inside of a name */
+	{ "context=\"a,cache", "context=", "context=\"a" },
+	{ "fsname=a\"b,cache,uid=0", "fsname=", "fsname=a\"b" },
+};
+
+START_TEST(source_and_contexts_reach_the_kernel)
+{
+	mock_user_start(0, 0, false);
+	ck_assert_int_eq(parse(handed[_i].options), 0);
+	ck_assert_str_eq(said, "");
+	ck_assert_str_eq(last_option(handed[_i].name), handed[_i].want);
+}
+END_TEST
+
+START_TEST(auto_unmount_that_does_nothing_is_said)
+{
+	bool is_old = strverscmp(fuse_pkgversion(), "3.15") < 0;
+
+	mock_user_start(USER, USER_GID, false);
+	ck_assert_int_eq(parse("auto_unmount"), 0);
+	ck_assert_int_eq(strstr(said, "auto_unmount") != NULL, is_old);
+	forget();
+	ck_assert_int_eq(parse("auto_unmount,allow_other"), 0);
+	ck_assert_str_eq(said, "");
+	forget();
+	mock_user_start(0, 0, false);
+	ck_assert_int_eq(parse("auto_unmount"), 0);
+	ck_assert_str_eq(said, "");
 }
 END_TEST
 
@@ -530,6 +624,7 @@ START_TEST(help_names_every_option)
 		"--help",
 		"--version",
 		"fusermount3 -u",
+		"fsname=",
 		"MOUNTPOINT",
 		"compute=",
 		"io_uring ",
@@ -593,6 +688,10 @@ Suite *options_suite(void)
 			    permissions_are_always_checked_by_the_kernel, 0, 2);
 	tcase_add_test(mounting,
 		       root_shares_its_mount_and_others_only_when_they_say_so);
+	tcase_add_test(mounting, owner_is_named_or_numbered);
+	tcase_add_loop_test(mounting, source_and_contexts_reach_the_kernel, 0,
+			    ARRAY_SIZE(handed));
+	tcase_add_test(mounting, auto_unmount_that_does_nothing_is_said);
 	tcase_add_test(mounting, owner_is_the_mounter_and_for_root_group_k80);
 	suite_add_tcase(suite, mounting);
 	return suite;
