@@ -86,7 +86,7 @@ UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
 SONAME := libbarswap.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
 PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
-# what k80-doctor is made of; it looks there as k80fs does for its worker
+# what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
 MAN3 := fusefs/lib/libbarswap.3
 MAN4 := kmod/bar_swap.4
@@ -290,8 +290,8 @@ install: all
 	$(INSTALL) -D -m 755 $(B)/k80-owner "$(DESTDIR)$(bindir)/k80-owner"
 	$(INSTALL) -D -m 755 $(B)/k80-worker "$(DESTDIR)$(libexecdir)/k80-worker"
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor "$(DESTDIR)$(sbindir)/k80-doctor"
-	$(INSTALL) -d "$(DESTDIR)$(libexecdir)/doctor"
-	$(INSTALL) -m 644 $(DOCTOR) "$(DESTDIR)$(libexecdir)/doctor"
+	$(INSTALL) -d "$(DESTDIR)$(prefix)/share/k80fs/doctor"
+	$(INSTALL) -m 644 $(DOCTOR) "$(DESTDIR)$(prefix)/share/k80fs/doctor"
 	$(INSTALL) -D -m 755 mount-helpers/mount.k80fs "$(DESTDIR)$(helperdir)/mount.k80fs"
 	$(INSTALL) -D -m 755 mount-helpers/umount.k80fs "$(DESTDIR)$(helperdir)/umount.k80fs"
 	ln -sf mount.k80fs "$(DESTDIR)$(helperdir)/mount.fuse.k80fs"
@@ -322,7 +322,7 @@ install: all
 uninstall:
 	for f in $(bindir)/k80fs $(bindir)/k80-owner \
 		$(libexecdir)/k80-worker $(sbindir)/k80-doctor \
-		$(addprefix $(libexecdir)/doctor/,$(notdir $(DOCTOR))) \
+		$(addprefix $(prefix)/share/k80fs/doctor/,$(notdir $(DOCTOR))) \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \
 		$(includedir)/barswap.h $(includedir)/bar_swap.h \
@@ -338,8 +338,8 @@ uninstall:
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \
 		rm -f "$(DESTDIR)$$f" || exit 1; \
 	done
-	rmdir "$(DESTDIR)$(prefix)/share/k80fs" \
-		"$(DESTDIR)$(libexecdir)/doctor" "$(DESTDIR)$(libexecdir)" \
+	rmdir "$(DESTDIR)$(prefix)/share/k80fs/doctor" \
+		"$(DESTDIR)$(prefix)/share/k80fs" "$(DESTDIR)$(libexecdir)" \
 		2>/dev/null || :
 
 .PHONY: deb
