@@ -130,3 +130,124 @@ test_user_unmounts_his_own_mount_and_not_that_of_root()
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(mount_type dir)"
 }
+
+test_folder_is_made_canonical_and_the_script_is_no_user_of_it()
+{
+	mount_live
+	ln -s dir link
+	(cd dir && exec "$HELPERS/umount.k80fs" .) >out 2>&1 || die "$(cat out)"
+	expect '' "$(mount_type dir)"
+	daemon=$("$PYTHON" "$FAKEFUSE" live "$WORK/dir")
+	(cd dir && exec "$HELPERS/umount.k80fs" "$WORK/dir") >out 2>&1 ||
+		die "$(cat out)"
+	daemon=$("$PYTHON" "$FAKEFUSE" live "$WORK/dir")
+	run "$HELPERS/umount.k80fs" link
+	expect 0 "$rc" "$(cat out)"
+	daemon=$("$PYTHON" "$FAKEFUSE" live "$WORK/dir")
+	stand_in "$WORK/dir"
+	rc=0
+	(cd dir && "$HELPERS/umount.k80fs" . && true) >out 2>&1 || rc=$?
+	kill "$stander"
+	expect 32 "$rc"
+	expect_line "$WORK/dir is busy:" out
+	expect_line "pid $stander (sleep)" out
+	expect_no_line 'umount.k80fs)' out
+	expect_no_line '()' out
+	umount -l dir
+}
+
+test_mount_below_is_named()
+{
+	need_root
+	mkdir "a b"
+	mount -t tmpfs none "a b"
+	mkdir "a b/below"
+	mount -t tmpfs none "a b/below"
+	# of no k80fs: a live one of the tests has no folder to mount on
+	sed 's/fuse\.k80fs/tmpfs/g' "$HELPERS/umount.k80fs" >umount.tmpfs
+	run sh umount.tmpfs "a b"
+	expect 32 "$rc"
+	expect_line "a mount on $WORK/a b/below (umount '$WORK/a b/below')" out
+	umount "a b/below" "a b"
+}
+
+test_text_of_others_drives_no_terminal_and_can_be_pasted()
+{
+	local nasty=$'it\'s \033[2J\303\204\302\233'
+
+	need_fuse
+	mkdir "$nasty"
+	"$PYTHON" "$FAKEFUSE" live "$WORK/$nasty"
+	cp "$(command -v sleep)" $'sl\033p'
+	(cd "$nasty" && exec "$WORK/"$'sl\033p' 600) &
+	stander=$!
+	wait_for has_cwd "$stander" "$WORK/$nasty"
+	run "$HELPERS/umount.k80fs" "$nasty"
+	expect 32 "$rc"
+	expect_line "pid $stander (sl?p)" out
+	expect 0 "$(tr -d '\n' <out | LC_ALL=C grep -c '[[:cntrl:]]')"
+	expect_no_line $'\302\233' out
+	command=$(sed -n 's/.*let go of it with: //p' out)
+	bash -c "$command"
+	kill "$stander"
+	expect '' "$(mount_type "$nasty")"
+}
+
+test_daemon_that_another_namespace_keeps_is_said()
+{
+	mount_live
+	unshare -m --propagation private sleep 600 &
+	keeper=$!
+	wait_for grep -qF "$WORK/dir" "/proc/$keeper/mountinfo"
+	wait_for is_private "$keeper"
+	run "$HELPERS/umount.k80fs" -v "$WORK/dir"
+	expect 0 "$rc" "$(cat out)"
+	expect_line "$WORK/dir unmounted" out
+	expect_line "its daemon goes on: pid $keeper (sleep)" out
+	[ -e "/proc/$daemon" ] || die "its daemon has ended"
+	command=$(sed -n 's/.* run: //p' out)
+	bash -c "$command"
+	wait_for test ! -e "/proc/$daemon"
+	kill "$keeper"
+}
+
+is_private()
+{
+	[ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]
+}
+
+test_daemon_that_a_bind_mount_keeps_is_said()
+{
+	mount_live
+	mkdir "an other"
+	mount --bind dir "an other"
+	run "$HELPERS/umount.k80fs" "$WORK/dir"
+	expect 0 "$rc" "$(cat out)"
+	expect_line "also mounted on $WORK/an other; umount '$WORK/an other'" out
+	run "$HELPERS/umount.k80fs" "an other"
+	expect 0 "$rc" "$(cat out)"
+	expect '' "$(cat out)"
+	wait_for test ! -e "/proc/$daemon"
+}
+
+test_hung_daemon_holds_nobody_and_force_ends_it()
+{
+	mount_live
+	kill -STOP "$daemon"
+	# it asks for what is never answered, and no signal of ours ends it
+	fake umount <<-'EOF'
+		case $* in
+		*-f*) exec /bin/umount "$@" ;;
+		esac
+		stat -f "$WORK/dir"
+	EOF
+	export WORK
+	run "$HELPERS/umount.k80fs" "$WORK/dir"
+	expect 32 "$rc"
+	expect_line "its daemon does not answer; run: umount.k80fs -f $WORK/dir" out
+	run "$HELPERS/umount.k80fs" -f "$WORK/dir"
+	expect 0 "$rc" "$(cat out)"
+	expect '' "$(mount_type dir)"
+	kill -CONT "$daemon"
+	wait_for test ! -e "/proc/$daemon"
+}
