@@ -36,7 +36,7 @@ test_drops_the_options_of_mount()
 		user user=joe users nouser owner group comment=text \
 		uhelper=k80fs rw exec suid nosuid dev nodev async \
 		dirsync atime noatime diratime nodiratime relatime \
-		norelatime strictatime lazytime; do
+		norelatime strictatime lazytime nosymfollow; do
 		mount_k80fs k80fs "$WORK/dir" -o "$own"
 		expect_args "$WORK/dir"
 		mount_k80fs k80fs "$WORK/dir" -o "wait=1,$own,uid=7"
@@ -58,7 +58,7 @@ test_without_options_passes_the_directory_alone()
 {
 	mount_k80fs k80fs "$WORK/dir"
 	expect_args "$WORK/dir"
-	mount_k80fs none "$WORK/dir" -o ,,
+	mount_k80fs k80fs "$WORK/dir" -o ,,
 	expect_args "$WORK/dir"
 }
 
@@ -122,11 +122,50 @@ test_escaped_comma_stays_in_its_value()
 test_source_names_the_backend_or_the_device()
 {
 	mount_k80fs sim "$WORK/dir" -o sim_dies=2
-	expect_args -o backend=sim,sim_dies=2 "$WORK/dir"
+	expect_args -o backend=sim,fsname=sim,sim_dies=2 "$WORK/dir"
+	mount_k80fs none "$WORK/dir"
+	expect_args -o fsname=none "$WORK/dir"
 	mount_k80fs /dev/bar_swap "$WORK/dir"
-	expect_args -o device=/dev/bar_swap "$WORK/dir"
-	mount_k80fs /dev/a,b "$WORK/dir"
-	expect_args -o 'device=/dev/a\,b' "$WORK/dir"
+	expect_args -o device=/dev/bar_swap,fsname=/dev/bar_swap "$WORK/dir"
+	mount_k80fs '/dev/a,b' "$WORK/dir"
+	expect_args -o 'device=/dev/a\,b,fsname=/dev/a\,b' "$WORK/dir"
+}
+
+test_comma_in_quotes_ends_no_option()
+{
+	mount_k80fs k80fs "$WORK/dir" -o 'context="u:s0:c1,noauto,c2",noauto,uid=1'
+	expect_args -o 'context="u:s0:c1,noauto,c2",uid=1' "$WORK/dir"
+	mount_k80fs k80fs "$WORK/dir" -o 'context="u:s0:c1,noauto,uid=1'
+	expect_args -o 'context="u:s0:c1,uid=1' "$WORK/dir"
+}
+
+test_command_that_is_shown_can_be_pasted()
+{
+	mkdir "it's"
+	mount_k80fs k80fs "$WORK/it's" -v -f -o 'sim_dir=/a b'
+	expect "mount.k80fs: k80fs -o 'sim_dir=/a b' '$WORK/it'\''s'" "$(cat out)"
+	mount_k80fs k80fs $'no\e[2Jwhere'
+	expect_line 'no?[2Jwhere: no such directory' out
+}
+
+test_mount_is_known_again_by_its_line()
+{
+	[ -x "$TOP/build/k80fs" ] || skip "needs build/k80fs"
+	need_fuse
+	fake_k80fs
+	ln -sf "$TOP/build/k80fs" bin/k80fs
+	install_helpers
+	mkdir dir
+	echo "sim $WORK/dir k80fs sim_vram=1M,sim_dies=1,uid=nobody 0 0" >fstab
+	for _ in 1 2; do
+		run mount -a -T fstab
+		expect 0 "$rc" "$(cat out)"
+		expect '' "$(cat out)"
+	done
+	expect "$WORK/dir" "$(findmnt -n -r -o TARGET -S sim)"
+	run umount sim
+	expect 0 "$rc" "$(cat out)"
+	expect '' "$(mount_type dir)"
 }
 
 test_directory_with_spaces_is_one_argument()
