@@ -182,8 +182,8 @@ check_module()
 	fi
 }
 
-# signature: of the module that was found: yes, no, or unknown
-signature()
+# read_signature: of the module that was found, yes, no or unknown, to $signed
+read_signature()
 {
 	case $where in
 	*.ko.xz) unpack=xz ;;
@@ -192,14 +192,14 @@ signature()
 	*) unpack='' ;;
 	esac
 	if [ -z "$where" ]; then
-		echo no
+		signed=no
 	elif [ -n "$unpack" ] && ! command -v $unpack >/dev/null; then
-		echo unknown
+		signed=unknown
 	elif ${unpack:-cat} ${unpack:+-dc} "$where" 2>/dev/null | tail -c 28 |
 		grep -q 'Module signature appended'; then
-		echo yes
+		signed=yes
 	else
-		echo no
+		signed=no
 	fi
 }
 
@@ -216,7 +216,7 @@ check_lockdown()
 			"$(unlock_step)"
 		return
 	fi
-	signed=$(signature)
+	read_signature
 	if [ "$signed" = yes ]; then
 		ok lockdown "$mode, and bar_swap.ko is signed: its key must be one that the kernel knows"
 		return

@@ -14,6 +14,7 @@
 #	@shun HEX		not to be advised if there is another place
 # Out, separated by tabs:
 #	verdict bar1|low WHY TEXT	WHY: ok, or what is wrong in a word
+#	root BUS			the root bus whose windows were judged
 #	place bar1|low FIRST LAST COUNT STATE WINDOW TEXT
 #	pick bar1 ADDRESS | pick low BAR0 BAR3	a place in a window
 #	override ADDRESS END		a place that needs a window

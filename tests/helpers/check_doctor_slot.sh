@@ -592,6 +592,62 @@ test_other_architecture_gets_no_override()
 	expect_no_line QWordMemory out
 }
 
+test_more_dies_than_the_module_takes()
+{
+	local n
+
+	bare_machine
+	for n in $(seq 5 19); do
+		n=$(printf %02x "$n")
+		put_bridge "pci0000:00/0000:00:$n.0" "1$n"
+		put_die "pci0000:00/0000:00:$n.0/0000:$n:00.0"
+	done
+	expect_problem ports 'ignored: more than 16 dies: 0000:13:00.0'
+	expect_line 'ok       dies               16 of' out
+}
+
+test_die_below_too_many_bridges()
+{
+	local path=pci0000:00 n
+
+	bare_machine
+	for n in 0 1 2 3 4 5 6 7; do
+		path=$path/0000:a$n:00.0
+		put_bridge "$path" "a$((n + 1))"
+	done
+	put_die "$path/0000:a8:00.0"
+	doctor -q
+	expect 0 "$rc" "$(cat out)"
+	rm -r "root/sys/devices/$path/0000:a8:00.0" \
+		root/sys/bus/pci/devices/0000:a8:00.0
+	put_bridge "$path/0000:a8:00.0" a9
+	put_die "$path/0000:a8:00.0/0000:a9:00.0"
+	expect_problem ports '0000:a9:00.0 ignored: too many bridges above it'
+}
+
+test_signature_that_cannot_be_read_is_not_judged()
+{
+	local tool
+
+	bare_machine
+	echo Y | put sys/module/module/parameters/sig_enforce
+	mkdir bin
+	for tool in awk cat cut find grep head od printf readlink sed sort tail \
+		tr wc sh; do
+		ln -s "$(type -P $tool)" bin/$tool
+	done
+	PATH=$WORK/bin doctor -q
+	expect 3 "$rc" "$(cat out)"
+	expect_line 'unknown  lockdown           sig_enforce: no xz, to see whether' out
+}
+
+test_a_path_of_searched_folders_does_no_harm()
+{
+	bare_machine
+	CDPATH=.:/ doctor -q
+	expect '0:' "$rc:$(cat out)"
+}
+
 test_tree_without_links_is_judged_by_its_numbers()
 {
 	bare_machine
