@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "compute/compute.h"
 #include "fuse/attr.h"
+#include "fuse/compute.h"
 #include "fuse/end.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
@@ -222,6 +223,8 @@ static int compute_open(struct fs *fs)
 		.has_slot = fs->be.ops->has_slot,
 		.wait_ns = fs->io.wait_ns,
 		.lease_fd = backend_lease_fd(&fs->be),
+		.logged = fs_compute_logged,
+		.arg = fs,
 	};
 	struct bs_info info;
 

@@ -133,6 +133,7 @@ static void on_log(void *arg, unsigned int die, const char *line)
 	pthread_mutex_lock(&d->lock);
 	log_append_locked(d, text, len);
 	pthread_mutex_unlock(&d->lock);
+	c->cfg.logged(c->cfg.arg, die);
 }
 
 size_t compute_log(struct compute *c, unsigned int die, char *buf)

@@ -34,6 +34,7 @@ struct compute;
  * @has_slot: dies take turns
  * @wait_ns: how long a hold of another die may block a request
  * @node, @bdf, @lease_fd: as in struct owner_config
+ * @logged: a line came to the log of @die; no lock is held
  */
 struct compute_config {
 	struct sched *sched;
@@ -44,6 +45,8 @@ struct compute_config {
 	const char *node;
 	const char (*bdf)[16];
 	int lease_fd;
+	void (*logged)(void *arg, unsigned int die);
+	void *arg;
 };
 
 enum compute_op {

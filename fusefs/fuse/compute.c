@@ -226,6 +226,18 @@ uint64_t fs_compute_len(struct fs *fs, const struct node *n)
 	}
 }
 
+void fs_compute_logged(void *arg, unsigned int die)
+{
+	struct fs *fs = arg;
+
+	for (uint64_t ino = 0; ino < NODE_TABLE_LEN; ino++) {
+		const struct node *n = node_get(&fs->nodes, ino);
+
+		if (n && n->kind == NODE_COMPUTE_LOG && n->die == (int)die)
+			fs_attr_touch(fs, ino, 0);
+	}
+}
+
 int fs_compute_snapshot(struct fs *fs, struct fs_file *f)
 {
 	char *text = NULL, *old;

@@ -13,6 +13,10 @@ struct fuse_req;
 struct node;
 
 uint64_t fs_compute_len(struct fs *fs, const struct node *n);
+
+/** fs_compute_logged() - of struct compute_config: the log was written to now */
+void fs_compute_logged(void *fs, unsigned int die);
+
 int fs_compute_snapshot(struct fs *fs, struct fs_file *f);
 /* @flags: of this request, as open(2) has them */
 void fs_compute_read(struct fuse_req *req, struct fs_file *f, size_t size,

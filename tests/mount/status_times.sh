@@ -107,3 +107,6 @@ unmount
 VRAM=64M mount_compute
 stays "$(die 0)/compute/ctl" grep -q online "$(die 0)/compute/ctl"
 moves "$(die 0)/compute/ctl" compute 0 online
+stays "$(die 0)/compute/log" grep -q cuInit "$(die 0)/compute/log"
+moves "$(die 0)/compute/log" compute 0 work 1 2
+stays "$(die 1)/compute/log" compute 0 sync
