@@ -7,8 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 need_sim "the daemon's memory"
 need_cmd python3
-# 3000 in the long version; each is a thread of the client
-writers=${K80_PARKED:-400}
+# each is a thread of the client
+writers=${K80_PARKED:-$(often 3000 400)}
 mount_sim wait=120000
 daemon=$(daemon_pid)
 
