@@ -163,6 +163,17 @@ test_mount_is_known_again_by_its_line()
 		expect '' "$(cat out)"
 	done
 	expect "$WORK/dir" "$(findmnt -n -r -o TARGET -S sim)"
+	run mount -T fstab -o remount,ro "$WORK/dir"
+	expect 0 "$rc" "$(cat out)"
+	! echo pin 2>err >dir/die0/ctl || die "written"
+	expect_line 'Read-only file system' err
+	expect_line nosuid,nodev <(findmnt -n -o OPTIONS -M dir)
+	run mount -o remount,rw "$WORK/dir"
+	expect 0 "$rc" "$(cat out)"
+	echo pin >dir/die0/ctl
+	run mount -o remount,wait=7 "$WORK/dir"
+	expect 32 "$rc"
+	expect_line 'wait=7 would have to change in the daemon' out
 	run umount sim
 	expect 0 "$rc" "$(cat out)"
 	expect '' "$(mount_type dir)"
@@ -226,11 +237,11 @@ test_help_is_exit_code_0()
 	expect_line 'usage: mount.k80fs' out
 }
 
-test_remount_is_refused()
+test_remount_of_nothing_is_refused()
 {
 	mount_k80fs k80fs "$WORK/dir" -o remount,ro
 	expect 32 "$rc"
-	expect_line 'remount is not supported' out
+	expect_line 'no k80fs is mounted there' out
 	[ ! -e args ] || die "k80fs was started"
 }
 
