@@ -195,13 +195,11 @@ static bool is_forgiven(const struct worker *w, unsigned int die, int error,
 {
 	static const int of_die[] = { EIO,    ENXIO, EBUSY,  ESTALE,   EAGAIN,
 				      ENOMEM, EINTR, ENODEV, ETIMEDOUT };
-	static const int of_kill[] = { ENOTCONN, ECONNABORTED, ENOENT };
+	/* EIO is the kernel's, of an answer that the kill cut short */
+	static const int of_kill[] = { ENOTCONN, ECONNABORTED, ENOENT, EIO };
 
 	if (!is_over(w->n_kills, n_kills) &&
 	    is_in(error, of_kill, sizeof(of_kill) / sizeof(int)))
-		return true;
-	/* the kernel's, of a look-up that the kill cut short */
-	if (by_name && !is_over(w->n_kills, n_kills) && error == EIO)
 		return true;
 	if (by_name && !is_over(w->n_ends, n_ends) && error == ENOENT)
 		return true;
