@@ -117,6 +117,9 @@ test_escaped_comma_stays_in_its_value()
 	expect_args -o 'sim_dir=/a\,noauto\,b,uid=1' "$WORK/dir"
 	mount_k80fs k80fs "$WORK/dir" -o 'sim_dir=/a\,'
 	expect_args -o 'sim_dir=/a\,' "$WORK/dir"
+	# an escaped backslash escapes nothing
+	mount_k80fs k80fs "$WORK/dir" -o 'sim_dir=/a\\,noauto,sim_dir=/\\1'
+	expect_args -o 'sim_dir=/a\\,sim_dir=/\\1' "$WORK/dir"
 }
 
 test_source_names_the_backend_or_the_device()
@@ -235,6 +238,47 @@ test_help_is_exit_code_0()
 	mount_k80fs --help
 	expect 0 "$rc"
 	expect_line 'usage: mount.k80fs' out
+}
+
+test_remount_keeps_what_nobody_has_spoken_of()
+{
+	need_fuse
+	mkdir dir
+	"$PYTHON" "$FAKEFUSE" live "$WORK/dir"
+	mount_k80fs k80fs "$WORK/dir" -o remount,ro,noexec
+	expect 0 "$rc" "$(cat out)"
+	mount_k80fs k80fs "$WORK/dir" -o remount,noatime,allow_other
+	expect 0 "$rc" "$(cat out)"
+	findmnt -n -r -o OPTIONS -M dir >options
+	expect_line ro,nosuid,nodev,noexec,noatime options
+	mount_k80fs k80fs "$WORK/dir" -o remount,rw,exec
+	expect 0 "$rc" "$(cat out)"
+	findmnt -n -r -o OPTIONS -M dir >options
+	expect_line rw,nosuid,nodev options
+	expect_no_line noexec options
+	[ ! -e args ] || die "k80fs was started"
+}
+
+test_remount_knows_the_options_of_the_daemon()
+{
+	local option daemon='sim_vram=1M,fsname=gpus\,x,sim_dir='
+
+	[ -x "$TOP/build/k80fs" ] || skip "needs build/k80fs"
+	need_fuse
+	mkdir dir dies
+	"$TOP/build/k80fs" -o "backend=sim,$daemon$WORK/dies" "$WORK/dir"
+	run "$HELPERS/mount.k80fs" 'gpus,x' "$WORK/dir" \
+		-o "remount,ro,$daemon$WORK/dies"
+	expect 0 "$rc" "$(cat out)"
+	expect_line ro, <(findmnt -n -r -o OPTIONS -M dir)
+	for option in wait=7 sync 'sim_dir=/a\,b' fsname=other; do
+		run "$HELPERS/mount.k80fs" gpus "$WORK/dir" \
+			-o "remount,rw,$option"
+		expect 32 "$rc"
+		expect_line "$option would have to change in the daemon" out
+	done
+	expect_line ro, <(findmnt -n -r -o OPTIONS -M dir)
+	umount dir
 }
 
 test_remount_of_nothing_is_refused()
