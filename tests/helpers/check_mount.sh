@@ -417,6 +417,20 @@ test_stopped_daemon_is_a_live_mount_and_nothing_else_is_printed()
 		"$(cat out)"
 }
 
+test_daemon_that_never_answers_holds_nobody()
+{
+	need_fuse
+	mkdir dir
+	fake_k80fs
+	# it has read the question: whoever asked cannot even be killed
+	daemon=$("$PYTHON" "$FAKEFUSE" mute "$WORK/dir")
+	run timeout -s KILL 60 "$HELPERS/mount.k80fs" k80fs "$WORK/dir"
+	kill -9 "$daemon"
+	expect 32 "$rc"
+	expect "mount.k80fs: $WORK/dir: k80fs is already mounted there" \
+		"$(cat out)"
+}
+
 test_dead_mount_of_another_program_is_not_touched()
 {
 	need_fuse

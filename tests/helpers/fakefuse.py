@@ -6,6 +6,7 @@ usage: fakefuse.py dead DIR [TYPE]   mount whose daemon is gone (root)
        fakefuse.py dead-user DIR     the same, by a user with fusermount3
        fakefuse.py live DIR          an empty folder; returns when mounted and
                                      prints the pid of the daemon (root)
+       fakefuse.py mute DIR          the same, but statfs is never answered
 
 Structures: include/uapi/linux/fuse.h of Linux, protocol 7.31.
 """
@@ -74,7 +75,7 @@ def answer(opcode):
     return errno.ENOSYS, b""
 
 
-def serve(fd):
+def serve(fd, unanswered):
     while True:
         try:
             request = os.read(fd, 1 << 17)
@@ -85,7 +86,7 @@ def serve(fd):
                 continue
             raise
         _, opcode, unique = struct.unpack_from("<2IQ", request)
-        reply = answer(opcode)
+        reply = None if opcode in unanswered else answer(opcode)
         if reply is None:
             continue
         error, body = reply
@@ -103,7 +104,7 @@ def main():
         mount(path, sys.argv[3] if len(sys.argv) > 3 else "fuse.k80fs")
     elif kind == "dead-user":
         mount_as_user(path)
-    elif kind == "live":
+    elif kind in ("live", "mute"):
         fd = mount(path, "fuse.k80fs")
         pid = os.fork()
         if pid:
@@ -114,7 +115,7 @@ def main():
                 os.dup2(null, std)
             os.setsid()
             os.chdir("/")
-            serve(fd)
+            serve(fd, (STATFS,) if kind == "mute" else ())
             os._exit(0)
     else:
         sys.exit(__doc__)
