@@ -65,6 +65,11 @@ static bool is_text(const struct fs_file *f)
 	return is_status(f) || f->node->kind == NODE_METRICS;
 }
 
+static bool is_ctl(const struct fs_file *f)
+{
+	return f->node->kind == NODE_CTL || f->node->kind == NODE_ROOT_CTL;
+}
+
 static bool is_compute(const struct fs_file *f)
 {
 	return node_is_compute(f->node);
@@ -127,7 +132,8 @@ static void file_free(struct fs *fs, struct fs_file *f)
 	backend_reader_end(&fs->be, f->io.die, f->io.reader);
 	if (is_status(f))
 		fs_status_forget(fs, f);
-	if (f->hold.die >= 0)
+	/* it may end at this moment: only the scheduler can tell */
+	if (is_ctl(f))
 		sched_drop(fs->io.sched, &f->hold);
 	pthread_mutex_destroy(&f->text_lock);
 	lines_free(&f->lines);
