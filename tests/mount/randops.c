@@ -425,20 +425,30 @@ static void do_append(struct worker *w, unsigned int die)
 	close_file(w, die, fd);
 }
 
-/* One piece of a new image that so far ends at @end; where it ends then */
-static size_t write_piece(struct worker *w, unsigned int die, int fd, size_t end)
+/*
+ * One piece of a new image that so far ends at *end. Of one that fails nobody
+ * knows whether the image is longer now, and what is left out below its end.
+ */
+static bool write_piece(struct worker *w, unsigned int die, int fd, size_t *end)
 {
-	size_t at, len;
+	struct model *model = &w->model[die];
+	size_t at, len, old_end = *end;
 
 	draw_range(w, 65536, &at, &len);
 	doing(w, "new image of die %u, which ends at %zu: at %zu len %zu", die,
-	      end, at, len);
+	      old_end, at, len);
+	if (at + len > old_end)
+		*end = at + len;
 	/* what it leaves out reads as zeros as soon as this is answered */
-	if (at > end)
-		model_begin(&w->model[die], end, NULL, at - end);
-	if (write_pattern(w, die, fd, at, len, 0, false) && at > end)
-		model_end(&w->model[die], end, NULL, 0, at - end);
-	return at + len > end ? at + len : end;
+	if (at > old_end)
+		model_begin(model, old_end, NULL, at - old_end);
+	if (!write_pattern(w, die, fd, at, len, 0, false)) {
+		model_may_clear(model, 0, *end);
+		return false;
+	}
+	if (at > old_end)
+		model_end(model, old_end, NULL, 0, at - old_end);
+	return true;
 }
 
 /*
@@ -457,8 +467,7 @@ static void do_image(struct worker *w, unsigned int die)
 	fd = open_file(w, die, "vram", flags);
 	if (fd < 0)
 		return;
-	for (i = 0; i < n; i++) {
-		end = write_piece(w, die, fd, end);
+	for (i = 0; i < n && write_piece(w, die, fd, &end); i++) {
 		if (!draw(w, 3))
 			do_read(w, die);
 		doing(w, "fsync of a new image of die %u", die);

@@ -54,6 +54,8 @@ void model_copied_old(struct model *m, size_t at, const struct model *from,
 void model_synced(struct model *m, size_t at, size_t len);
 /* what was not synced may be lost, whatever else is synced */
 void model_doubt(struct model *m, size_t at, size_t len);
+/* they may become 0 at any time */
+void model_may_clear(struct model *m, size_t at, size_t len);
 /* what was not synced may have been lost */
 void model_lost(struct model *m);
 /* it may be anything */

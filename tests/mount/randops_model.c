@@ -135,6 +135,18 @@ void model_doubt(struct model *m, size_t at, size_t len)
 			m->flags[i] &= (unsigned char)~MODEL_SURE;
 }
 
+void model_may_clear(struct model *m, size_t at, size_t len)
+{
+	size_t i;
+
+	if (!m->flags)
+		return;
+	for (i = at; i < at + len; i++) {
+		add(m, i, 0);
+		m->flags[i] &= (unsigned char)~MODEL_SURE;
+	}
+}
+
 void model_lost(struct model *m)
 {
 	model_doubt(m, 0, REGION);
