@@ -234,6 +234,8 @@ static void driver_ordered(const struct faults *f, int die)
 	order(f, "driver %d %s", die, "nvidia");
 	doze(30);
 	order(f, "driver %d %s", die, "none");
+	/* behind a swap that met the driver, whose error is for all who wait */
+	command(f, die, "acquire\n");
 	end(f, -1);
 }
 
