@@ -43,8 +43,8 @@ enum sched_op {
 
 /**
  * struct sched_hold - a lease; lives in the open file that took it
- * @die: the die it keeps in, -1 for none; the scheduler's, who may end it at any
- *       moment: sched_drop() must come before the memory goes
+ * @die: the die it keeps in, -1 for none; the scheduler's, who may end it at
+ * any moment: sched_drop() must come before the memory goes
  */
 struct sched_hold {
 	struct sched_hold *next;

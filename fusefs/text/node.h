@@ -8,7 +8,8 @@
  *
  * The tree: a fixed table of inodes. Built once at start, immutable after.
  *
- *	/  status ctl metrics trace by-bdf/BDF -> ../dieN  dieN/{vram,resmem,ctl,status}
+ *	/  status ctl metrics trace  by-bdf/BDF -> ../dieN
+ *	   dieN/{vram,resmem,ctl,status}
  *	   dieN/compute/{ctl,status,in,out,module,log}
  */
 #ifndef K80FS_NODE_H
