@@ -46,6 +46,11 @@ good_tree()
 		'#endif'
 	put_c kmod/cfg.c 'pci_write_config_dword(a, b, c);'
 	put_c kmod/main.c 'pci_read_config_dword(a, b, c);'
+	put_c kmod/bs.h '#define BS_RELEASE "1.0"'
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-only' \
+		'PACKAGE_VERSION="1.0"' | put kmod/dkms.conf
+	echo 'k80fs (1.0) unstable; urgency=medium' |
+		put mount-helpers/debian/changelog
 	put tests/run.sh <<-'EOF'
 		#!/bin/sh
 		# SPDX-License-Identifier: GPL-2.0-or-later
@@ -53,6 +58,7 @@ good_tree()
 	EOF
 	put Makefile <<-'EOF'
 		# SPDX-License-Identifier: GPL-2.0-or-later
+		VERSION := 1.0
 		override CFLAGS += -iquote . -iquote fusefs -iquote tests/unit
 		.PHONY: check demo-stop
 		check:
@@ -60,7 +66,7 @@ good_tree()
 	EOF
 	put fusefs/k80fs.8 <<-'EOF'
 		.\" SPDX-License-Identifier: GPL-2.0-or-later
-		.TH K80FS 8 2026-11-29 k80fs "System Administration"
+		.TH K80FS 8 2026-11-29 "k80fs 1.0" "System Administration"
 		.SH NAME
 		k80fs \- GPU dies as files
 		.SH OPTIONS
@@ -270,6 +276,16 @@ test_readme_options_are_skipped_before_the_build()
 	lint readme_options
 	expect 0 "$rc"
 	expect_line 'skipped readme_options' out
+}
+
+test_places_of_another_version()
+{
+	good_tree
+	sed -i 's/1[.]0/1.1/' tree/Makefile
+	finds version 'kmod/dkms.conf: PACKAGE_VERSION is not 1.1'
+	finds version 'kmod/bs.h: BS_RELEASE is not 1.1'
+	finds version 'changelog: its first entry is not 1.1'
+	finds version '"k80fs 1.0" "System Administration": not of this version'
 }
 
 test_readme_names_a_target_that_is_not_there()
