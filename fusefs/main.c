@@ -268,9 +268,12 @@ static int engine_start(struct fs *fs)
 	ret = fs_inval_start(fs);
 	if (ret)
 		goto out_status;
-	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	ret = fs_interrupt_start(fs);
 	if (ret)
 		goto out_inval;
+	ret = sched_start(&fs->io.sched, &fs->be, fs_status_changed, fs);
+	if (ret)
+		goto out_interrupt;
 	sched_set_slice(fs->io.sched, fs->opts->slice_ms);
 	ret = compute_open(fs);
 	if (ret)
@@ -286,6 +289,8 @@ out_compute:
 out_sched:
 	sched_stop(fs->io.sched);
 	sched_free(fs->io.sched);
+out_interrupt:
+	fs_interrupt_stop(fs);
 out_inval:
 	fs_inval_stop(fs);
 out_status:
@@ -324,6 +329,7 @@ static bool engine_stop(struct fs *fs)
 	 * will answer */
 	if (fs->se)
 		fs_end_cut(fs);
+	fs_interrupt_stop(fs);
 	fs_inval_stop(fs);
 	fs_status_stop(fs);
 	is_whole = fs_end_is_whole(fs);

@@ -12,31 +12,24 @@
 #include "fuse/inval.h"
 #include "fuse/uring.h"
 
-static void on_interrupt(fuse_req_t req, void *data)
+static void on_signal(struct fs_interrupt *i)
 {
-	struct fs_call *call = data;
-
-	(void)req;
-	io_interrupt(&call->io);
+	io_interrupt(&container_of(i, struct fs_call, interrupt)->io);
 }
 
-/*
- * libfuse calls on_interrupt at once if a signal came earlier, and holds the
- * request's lock meanwhile; after the disarm none runs or will run.
- */
 void fs_call_arm(struct fs_call *call)
 {
 	if (call->is_armed)
 		return;
 	call->is_armed = true;
-	fuse_req_interrupt_func(call->req, on_interrupt, call);
+	fs_interrupt_arm(&call->interrupt, call->fs, call->req, on_signal);
 }
 
 void fs_call_disarm(struct fs_call *call)
 {
 	if (!call->is_armed)
 		return;
-	fuse_req_interrupt_func(call->req, NULL, NULL);
+	fs_interrupt_disarm(&call->interrupt, call->req);
 	call->is_armed = false;
 }
 

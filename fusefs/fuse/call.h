@@ -9,6 +9,7 @@
 
 #include "engine/io.h"
 #include "engine/pool.h"
+#include "fuse/interrupt.h"
 #include "fuse/inval.h"
 
 struct fs;
@@ -35,6 +36,7 @@ struct fs_call {
 	uint64_t ino;
 	uid_t uid;
 	bool is_armed;
+	struct fs_interrupt interrupt;
 	ssize_t result;
 	struct fs_inval inval;
 	void (*reply)(struct fs_call *call, ssize_t result, const void *data);

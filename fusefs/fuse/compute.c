@@ -34,6 +34,7 @@ struct compute_call {
 	uint64_t ino;
 	struct fs_file *file;
 	struct lines_work work;
+	struct fs_interrupt interrupt;
 	bool is_close;
 	ssize_t result;
 	struct fs_inval_die inval;
@@ -46,11 +47,11 @@ static size_t call_len(size_t len)
 	return sizeof(struct compute_call) + len;
 }
 
-static void on_interrupt(fuse_req_t req, void *data)
+static void on_signal(struct fs_interrupt *i)
 {
-	struct compute_call *call = data;
+	struct compute_call *call =
+		container_of(i, struct compute_call, interrupt);
 
-	(void)req;
 	compute_interrupt(call->fs->compute, &call->creq);
 }
 
@@ -98,7 +99,7 @@ static void on_answer(struct compute_req *creq, ssize_t result)
 {
 	struct compute_call *call = container_of(creq, struct compute_call, creq);
 
-	fuse_req_interrupt_func(call->req, NULL, NULL);
+	fs_interrupt_disarm(&call->interrupt, call->req);
 	call->result = result;
 	if (result < 0)
 		log_debug("die=%u compute op %d: errno %zd", creq->die,
@@ -148,7 +149,7 @@ static struct compute_call *call_new(fuse_req_t req, struct fs_file *f,
 
 static void call_submit(struct compute_call *call)
 {
-	fuse_req_interrupt_func(call->req, on_interrupt, call);
+	fs_interrupt_arm(&call->interrupt, call->fs, call->req, on_signal);
 	compute_submit(call->fs->compute, &call->creq);
 }
 

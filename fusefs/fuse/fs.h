@@ -17,6 +17,7 @@
 #include "backend/backend.h"
 #include "base/budget.h"
 #include "engine/io.h"
+#include "fuse/interrupt.h"
 #include "fuse/pair.h"
 #include "options.h"
 #include "sched/sched.h"
@@ -131,6 +132,7 @@ struct fs {
 	 * print_lock */
 	uint64_t prints[BACKEND_MAX_DIES + 1];
 
+	struct fs_interrupts interrupts;
 	pthread_mutex_t watch_lock;
 	struct fs_watch *watches; /* under watch_lock, and their fields */
 	pthread_t watch_thread;
