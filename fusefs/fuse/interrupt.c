@@ -139,16 +139,13 @@ int fs_interrupt_start(struct fs *fs)
 {
 	struct fs_interrupts *all = &fs->interrupts;
 	pthread_condattr_t attr;
-	int ret;
 
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&all->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	ret = -pthread_create(&all->thread, NULL, look_thread, all);
-	all->is_stopping = ret;
-	return ret;
+	return -pthread_create(&all->thread, NULL, look_thread, all);
 }
 
 void fs_interrupt_stop(struct fs *fs)
