@@ -450,17 +450,19 @@ void compute_stop(struct compute *c)
 	if (!c)
 		return;
 	end_dies(c, true);
+	for (unsigned int die = 0; die < c->n_started; die++)
+		pthread_join(c->dies[die].thread, NULL);
+	/* it logs the end of each worker */
+	if (owner_free(c->owner))
+		log_warn("compute: a worker is left that waits for the slot");
 	for (unsigned int die = 0; die < c->n_started; die++) {
 		struct compute_die *d = &c->dies[die];
 
-		pthread_join(d->thread, NULL);
 		pthread_mutex_destroy(&d->lock);
 		pthread_cond_destroy(&d->wake);
 		pthread_cond_destroy(&d->turned);
 		free(d->text);
 	}
-	if (owner_free(c->owner))
-		log_warn("compute: a worker is left that waits for the slot");
 	free(c);
 }
 
