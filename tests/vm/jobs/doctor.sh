@@ -3,6 +3,7 @@
 # k80-doctor and the module say the same of the same machine, and what the
 # doctor advises is a slot that works.
 # time: 120
+# ci: 6.1
 
 doctor
 check_is "the default slot: k80-doctor" \

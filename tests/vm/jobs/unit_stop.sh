@@ -5,6 +5,7 @@
 # stopped; SIGTERM is sent to all that belongs to it; it is stopped while its
 # daemon hangs, until systemd has lost patience and wakes it.
 # time: 420
+# ci: 6.1
 # alone: yes
 top=$(cd "$VM/../.." && pwd)
 # a step of the delay loop is a millisecond
