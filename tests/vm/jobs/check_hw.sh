@@ -3,7 +3,7 @@
 # What "make check-hw" runs, from cold dies with nothing loaded, its questions
 # answered on a terminal: with no, then with yes, in a whole pass.
 # time: 600
-# ci: 6.12
+# ci: no
 # alone: yes
 top=$(cd "$VM/../.." && pwd)
 # a kernel of the step "six" takes some seconds

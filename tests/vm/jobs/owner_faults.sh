@@ -4,6 +4,7 @@
 # kernel that writes to a bad address; a worker that is killed together with its
 # anchor.
 # time: 240
+# ci: 6.12
 # alone: yes
 top=$(cd "$VM/../.." && pwd)/build
 # a step of the delay loop is a millisecond; a bad address costs the process

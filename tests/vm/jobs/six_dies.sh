@@ -3,6 +3,7 @@
 # The script of the README, as it stands there, from six cold dies: six kernels
 # at once while every die is out of the slot, six right results.
 # time: 240
+# ci: 6.1
 # alone: yes
 top=$(cd "$VM/../.." && pwd)
 # a step of the delay loop is a millisecond
