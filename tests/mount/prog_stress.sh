@@ -7,7 +7,7 @@
 [ "$K80FS_BACKEND" != cuda ] || skip "needs memory that outlives the daemon"
 need_root "kill -9 leaves a mount"
 seed=${K80_SEED:-$((RANDOM * 32768 + RANDOM))}
-seconds=${K80_STRESS_SECONDS:-$(often 600 20)}
+seconds=${K80_STRESS_SECONDS:-$(often 600 10)}
 M=$W/mnt
 mkdir "$M" "$W/dies"
 mounts+=("$M")
