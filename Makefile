@@ -53,7 +53,7 @@ override CFLAGS += -Wthread-safety
 endif
 
 # one folder a layer, lowest first
-LAYERS := base text cuda copy lib backend owner sched engine compute fuse
+LAYERS := base text cuda copy lib backend owner sched mem engine compute fuse
 # libbarswap has the copy engine in it, and so has who links it
 LIB_SRC := $(wildcard fusefs/lib/*.c fusefs/copy/*.c)
 FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \

@@ -23,7 +23,7 @@ ORDER = [
     {"text", "cuda", "copy"},
     {"lib"},
     {"backend", "owner"},
-    {"sched"},
+    {"sched", "mem"},
     {"engine", "compute"},
     {"options"},
     {"fuse"},
