@@ -35,6 +35,8 @@ int backend_open(struct backend *be, const char *name, const char *device)
 		}
 		be->dies[die].vram_bytes = info.vram_bytes;
 		be->dies[die].len = info.vram_bytes + info.resmem_bytes;
+		if (!be->dies[die].space)
+			be->dies[die].space = be->dies[die].len;
 		atomic_store(&be->dies[die].generation, info.generation);
 	}
 	return 0;
@@ -143,7 +145,7 @@ static int check_access(struct backend *be, unsigned int die, uint64_t off,
 {
 	if (die >= be->n_dies)
 		return -ENODEV;
-	if (off > be->dies[die].len || len > be->dies[die].len - off)
+	if (off > be->dies[die].space || len > be->dies[die].space - off)
 		return -EINVAL;
 	/* most copies need no look: the backend asks after each of them */
 	return atomic_load(&be->dies[die].last_seen_errno)
@@ -274,4 +276,138 @@ int backend_sync(struct backend *be, unsigned int die)
 	if (!ret)
 		ret = be->ops->sync(be, die);
 	return count_error(be, die, ret);
+}
+
+bool backend_has_chunks(const struct backend *be, unsigned int die)
+{
+	return die < be->n_dies && be->ops->has_chunks &&
+	       be->ops->has_chunks(be, die);
+}
+
+void backend_chunk_why(struct backend *be, unsigned int die, char *buf, size_t len)
+{
+	*buf = '\0';
+	if (die < be->n_dies && be->ops->chunk_why)
+		be->ops->chunk_why(be, die, buf, len);
+}
+
+uint64_t backend_chunk_unit(struct backend *be, unsigned int die)
+{
+	return be->ops->chunk_unit(be, die);
+}
+
+/* A length or an offset of the space that a chunk can have. */
+static bool fits(struct backend *be, unsigned int die, uint64_t value)
+{
+	return !(value % be->ops->chunk_unit(be, die)) &&
+	       value <= be->dies[die].space;
+}
+
+int backend_chunk_make(struct backend *be, unsigned int die, uint64_t len,
+		       struct backend_chunk *out)
+{
+	if (!backend_has_chunks(be, die))
+		return -EOPNOTSUPP;
+	if (!len || !fits(be, die, len))
+		return -EINVAL;
+	return be->ops->chunk_make(be, die, len, out);
+}
+
+int backend_chunk_import(struct backend *be, unsigned int die, int fd,
+			 uint64_t len, struct backend_chunk *out)
+{
+	if (!backend_has_chunks(be, die))
+		return -EOPNOTSUPP;
+	if (!len || !fits(be, die, len))
+		return -EINVAL;
+	return be->ops->chunk_import(be, die, fd, len, out);
+}
+
+int backend_chunk_map(struct backend *be, unsigned int die,
+		      struct backend_chunk *c, uint64_t off)
+{
+	if (!fits(be, die, off) || c->len > be->dies[die].space - off ||
+	    off < be->dies[die].len)
+		return -EINVAL;
+	return be->ops->chunk_map(be, die, c, off);
+}
+
+int backend_chunk_unmap(struct backend *be, unsigned int die,
+			struct backend_chunk *c)
+{
+	if (c->off == BACKEND_NOWHERE)
+		return 0;
+	backend_forget(be, die, c->off, c->len);
+	return be->ops->chunk_unmap(be, die, c);
+}
+
+void backend_chunk_free(struct backend *be, unsigned int die,
+			struct backend_chunk *c)
+{
+	be->ops->chunk_free(be, die, c);
+}
+
+void backend_forget(struct backend *be, unsigned int die, uint64_t off,
+		    uint64_t len)
+{
+	be->ops->forget(be, die, off, len);
+}
+
+void backend_reader_limit(struct backend *be, unsigned int die, void *reader,
+			  uint64_t from, uint64_t to)
+{
+	if (reader && be->ops->reader_limit)
+		be->ops->reader_limit(be, die, reader, from,
+				      MIN(to, be->dies[die].space));
+}
+
+static bool overlap(uint64_t a, uint64_t b, uint64_t len)
+{
+	return a < b + len && b < a + len;
+}
+
+int backend_copy(struct backend *be, unsigned int die_from, uint64_t from,
+		 unsigned int die_to, uint64_t to, uint64_t len)
+{
+	uint64_t start = now_ns();
+	int ret = check_access(be, die_from, from, len);
+
+	if (!ret)
+		ret = check_access(be, die_to, to, len);
+	if (!ret && !be->ops->copy)
+		ret = -EOPNOTSUPP;
+	if (!ret && (len > BACKEND_MAX_COPY ||
+		     (die_from == die_to && overlap(from, to, len))))
+		ret = -EINVAL;
+	if (!ret && len)
+		ret = be->ops->copy(be, die_from, from, die_to, to, len);
+	if (!ret) {
+		atomic_fetch_add(&be->dies[die_from].read_bytes, len);
+		atomic_fetch_add(&be->dies[die_to].written_bytes, len);
+	}
+	return end_copy(be, die_to, TRACE_WRITE, start, len, ret);
+}
+
+int backend_uuid(struct backend *be, unsigned int die,
+		 uint8_t uuid[BACKEND_UUID_LEN])
+{
+	if (die >= be->n_dies)
+		return -ENODEV;
+	return be->ops->uuid ? be->ops->uuid(be, die, uuid) : -EOPNOTSUPP;
+}
+
+int backend_free_memory(struct backend *be, unsigned int die,
+			uint64_t *available, uint64_t *total)
+{
+	if (die >= be->n_dies)
+		return -ENODEV;
+	return be->ops->free_memory
+		       ? be->ops->free_memory(be, die, available, total)
+		       : -EOPNOTSUPP;
+}
+
+int backend_vram_fd(struct backend *be, unsigned int die)
+{
+	return die < be->n_dies && be->ops->vram_fd ? be->ops->vram_fd(be, die)
+						    : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * backend/ - the hardware as the daemon sees it: backend.c checks, slot.c
- * drives a module's or a simulator's slot, cuda.c and the copy engine in
+ * drives a module's or a simulator's slot, cuda*.c and the copy engine in
  * dma*.c a device that its driver owns.
  * May use: lib, cuda, copy, text and base.
  * Must not know: whose turn it is, files, requests.
@@ -29,6 +29,24 @@
 			   * at whether the die still answers */
 
 struct backend;
+
+#define BACKEND_NOWHERE  UINT64_MAX /* where a chunk is that is not mapped */
+#define BACKEND_UUID_LEN 16
+#define BACKEND_MAX_COPY ((uint64_t)64 << 20) /* of one backend_copy() */
+
+/**
+ * struct backend_chunk - memory of a device by itself: it lives as long as
+ * @handle, @fd, a copy of @fd or a mapping does, in whatever process
+ * @len: a multiple of backend_chunk_unit()
+ * @fd:  what others import it by; the chunk's own, closed at exec
+ * @off: where in the die's space it is mapped, or BACKEND_NOWHERE
+ */
+struct backend_chunk {
+	uint64_t handle;
+	uint64_t len;
+	int fd;
+	uint64_t off;
+};
 
 /**
  * struct backend_device - what a driver that owns a die says about it
@@ -82,6 +100,7 @@ struct backend_loan {
  * @request_buf: @len bytes for the calling thread's next request: a write
  *            from there may exchange the memory for other; NULL: none is left
  * @lease_fd: as bs_lease_fd()
+ * @has_chunks and those behind it: as the backend_ functions of these names
  */
 struct backend_ops {
 	const char *name;
@@ -116,12 +135,40 @@ struct backend_ops {
 	void *(*request_buf)(struct backend *be, size_t len);
 	/* optional */
 	int (*lease_fd)(struct backend *be);
+	/* optional, these together */
+	bool (*has_chunks)(const struct backend *be, unsigned int die);
+	void (*chunk_why)(struct backend *be, unsigned int die, char *buf,
+			  size_t len);
+	uint64_t (*chunk_unit)(struct backend *be, unsigned int die);
+	int (*chunk_make)(struct backend *be, unsigned int die, uint64_t len,
+			  struct backend_chunk *out);
+	int (*chunk_import)(struct backend *be, unsigned int die, int fd,
+			    uint64_t len, struct backend_chunk *out);
+	int (*chunk_map)(struct backend *be, unsigned int die,
+			 struct backend_chunk *c, uint64_t off);
+	int (*chunk_unmap)(struct backend *be, unsigned int die,
+			   struct backend_chunk *c);
+	void (*chunk_free)(struct backend *be, unsigned int die,
+			   struct backend_chunk *c);
+	void (*forget)(struct backend *be, unsigned int die, uint64_t off,
+		       uint64_t len);
+	void (*reader_limit)(struct backend *be, unsigned int die, void *reader,
+			     uint64_t from, uint64_t to);
+	int (*copy)(struct backend *be, unsigned int die_from, uint64_t from,
+		    unsigned int die_to, uint64_t to, uint64_t len);
+	int (*uuid)(struct backend *be, unsigned int die,
+		    uint8_t uuid[BACKEND_UUID_LEN]);
+	int (*free_memory)(struct backend *be, unsigned int die,
+			   uint64_t *available, uint64_t *total);
+	int (*vram_fd)(struct backend *be, unsigned int die);
 };
 
 /**
  * struct backend_die - what is kept of a die between looks at it
  * @len:           bytes of memory, carve-out included; immutable
  * @vram_bytes:    bytes before the carve-out; immutable
+ * @space:         bytes that can have an address, @len and where chunks can be
+ *                 mapped; immutable
  * @last_seen_errno: why a copy would have been refused at the last look, 0 if
  * not: no right to one, and no refusal
  * @generation:    as of the last look; changes when the contents were lost
@@ -133,6 +180,7 @@ struct backend_ops {
 struct backend_die {
 	uint64_t len;
 	uint64_t vram_bytes;
+	uint64_t space;
 	_Atomic int last_seen_errno;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t read_bytes;
@@ -159,8 +207,10 @@ struct backend {
  * backend_open() - open the hardware and learn its dies
  * @be:     out
  * @name:   "bar_swap", "sim" or "cuda"
- * @device: what the backend opens, see bs_init_device(); "cuda[:BYTES]", BYTES
- *          of each device's memory
+ * @device: what the backend opens, see bs_init_device(); "cuda:KEY[=VALUE],..."
+ *          of vram=BYTES or vram=max, what is taken of each device; mem, chunks
+ *          are wanted; devices=A+B, only these: an index by PCI address, a PCI
+ *          address, a UUID (GPU-...)
  *
  * Return: 0; -EINVAL no such backend; else as bs_init_device() says, or with
  * @be->why set.
@@ -274,6 +324,107 @@ static inline uint64_t backend_generation(struct backend *be, unsigned int die)
  * may be one too large.
  */
 uint64_t backend_others(struct backend *be, unsigned int die);
+
+/*
+ * Chunks: memory of a device that is mapped into the die's space, beside what
+ * is shown as its vram from offset 0. Of two calls for overlapping ranges of
+ * the space or one chunk at a time the caller makes sure that only one maps or
+ * unmaps; everything else is any thread's.
+ */
+
+/** backend_has_chunks() - whether @die can have any */
+bool backend_has_chunks(const struct backend *be, unsigned int die);
+
+/**
+ * backend_chunk_why() - the newest call for chunks that failed, one line
+ * @buf: out: "cuMemCreate: CUDA_ERROR_..."; "" if none has
+ */
+void backend_chunk_why(struct backend *be, unsigned int die, char *buf,
+		       size_t len);
+
+/** backend_chunk_unit() - what lengths and offsets are multiples of; 2 MiB or
+ * more */
+uint64_t backend_chunk_unit(struct backend *be, unsigned int die);
+
+/**
+ * backend_chunk_make() - take memory of the device; mapped nowhere, not cleared
+ *
+ * Return: 0; -ENOSPC the device has no more; -ENFILE no descriptor is left;
+ * -EINVAL @len; -EIO; -EOPNOTSUPP the die has no chunks.
+ */
+int backend_chunk_make(struct backend *be, unsigned int die, uint64_t len,
+		       struct backend_chunk *out);
+
+/**
+ * backend_chunk_import() - a chunk made earlier, in whatever process
+ * @fd:  on success it is @out's
+ * @len: as it was made with
+ *
+ * Return: as backend_chunk_make().
+ */
+int backend_chunk_import(struct backend *be, unsigned int die, int fd,
+			 uint64_t len, struct backend_chunk *out);
+
+/**
+ * backend_chunk_map() - at @off of the die's space, to be read and written
+ *
+ * A copy of the struct may be mapped at another place before the first is
+ * unmapped; backend_chunk_free() is for one of them.
+ *
+ * Return: 0; -EINVAL the range; -EIO.
+ */
+int backend_chunk_map(struct backend *be, unsigned int die,
+		      struct backend_chunk *c, uint64_t off);
+
+/** backend_chunk_unmap() - the whole chunk, after backend_forget() of its range
+ * Return: 0, also if it is mapped nowhere; -EIO. */
+int backend_chunk_unmap(struct backend *be, unsigned int die,
+			struct backend_chunk *c);
+
+/** backend_chunk_free() - mapped nowhere any more: give it up, close its fd */
+void backend_chunk_free(struct backend *be, unsigned int die,
+			struct backend_chunk *c);
+
+/**
+ * backend_forget() - nothing works on [@off, @off + @len) when it returns
+ *
+ * Waits for copies and what was read ahead, and drops that. A reader whose
+ * limit touches the range reads nothing ahead until it has a new one.
+ */
+void backend_forget(struct backend *be, unsigned int die, uint64_t off,
+		    uint64_t len);
+
+/**
+ * backend_reader_limit() - read ahead inside [@from, @to) of the space alone
+ *
+ * 0, 0: nowhere. A new reader has vram's range. NULL does nothing.
+ */
+void backend_reader_limit(struct backend *be, unsigned int die, void *reader,
+			  uint64_t from, uint64_t to);
+
+/**
+ * backend_copy() - between two ranges of devices, not through the host if the
+ * hardware can; done when it returns
+ * @len: at most BACKEND_MAX_COPY; ranges of one die must not overlap
+ *
+ * Ordered as a read of the one and a write of the other.
+ *
+ * Return: 0; -EINVAL; -ENOMEM; -EIO.
+ */
+int backend_copy(struct backend *be, unsigned int die_from, uint64_t from,
+		 unsigned int die_to, uint64_t to, uint64_t len);
+
+/** backend_uuid() - of the device; 0; -EOPNOTSUPP */
+int backend_uuid(struct backend *be, unsigned int die,
+		 uint8_t uuid[BACKEND_UUID_LEN]);
+
+/** backend_free_memory() - what the device has, and has left; 0; -errno */
+int backend_free_memory(struct backend *be, unsigned int die,
+			uint64_t *available, uint64_t *total);
+
+/** backend_vram_fd() - what vram's memory can be imported by, as one chunk; the
+ * backend's own; -1: it cannot be */
+int backend_vram_fd(struct backend *be, unsigned int die);
 
 /* implementations */
 extern const struct backend_ops backend_bar_swap;

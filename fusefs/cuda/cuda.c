@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/util.h"
@@ -19,6 +18,8 @@ static const struct {
 } calls[] = {
 #define CUDA_ENTRY(name, args) { #name, &cuda.name },
 	CUDA_CALLS(CUDA_ENTRY)
+}, optional[] = {
+	CUDA_CALLS_VMM(CUDA_ENTRY)
 #undef CUDA_ENTRY
 };
 
@@ -40,6 +41,8 @@ static int open_locked(char *why, size_t len)
 		dlclose(lib);
 		return -ENOSYS;
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
+		*(void **)optional[i].slot = dlsym(lib, optional[i].name);
 	err = cuda.cuInit(0);
 	if (err) {
 		snprintf(why, len,
@@ -62,6 +65,14 @@ int cuda_open(char *why, size_t len)
 	is_open = !ret;
 	pthread_mutex_unlock(&lock);
 	return ret;
+}
+
+bool cuda_has_vmm(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
+		if (!*(void **)optional[i].slot)
+			return false;
+	return true;
 }
 
 const char *cuda_name(CUresult err)

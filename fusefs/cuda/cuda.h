@@ -15,6 +15,7 @@
 #ifndef K80FS_CUDA_H
 #define K80FS_CUDA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,18 @@ typedef struct CUevent_st *CUevent;
 #define CUDA_ERROR_NOT_FOUND      500
 #define CUDA_ERROR_NOT_READY      600
 
+#define CUDA_ERROR_NOT_SUPPORTED 801
+
+/* CUdevice_attribute: memory can be made by itself, and given away as an fd */
+#define CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED 102
+#define CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FD_SUPPORTED      103
+
+#define CU_MEM_ALLOCATION_TYPE_PINNED    1
+#define CU_MEM_LOCATION_TYPE_DEVICE      1
+#define CU_MEM_HANDLE_TYPE_POSIX_FD      1
+#define CU_MEM_ACCESS_READWRITE          3
+#define CU_MEM_ALLOC_GRANULARITY_MINIMUM 0
+
 #define CU_STREAM_NON_BLOCKING     1u
 #define CU_EVENT_DISABLE_TIMING    2u
 #define CU_CTX_SCHED_BLOCKING_SYNC 4u
@@ -44,6 +57,32 @@ typedef struct CUevent_st *CUevent;
 /* CUjit_option */
 #define CU_JIT_ERROR_LOG_BUFFER            5
 #define CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES 6
+
+typedef uint64_t CUmemHandle; /* CUmemGenericAllocationHandle */
+
+struct cuda_location {
+	int type; /* CU_MEM_LOCATION_TYPE_DEVICE */
+	int id; /* CUdevice */
+};
+
+/* CUmemAllocationProp */
+struct cuda_alloc_prop {
+	int type; /* CU_MEM_ALLOCATION_TYPE_PINNED */
+	int handle_types; /* CU_MEM_HANDLE_TYPE_POSIX_FD */
+	struct cuda_location location;
+	void *win32_metadata;
+	uint8_t flags[8];
+};
+
+/* CUmemAccessDesc */
+struct cuda_access {
+	struct cuda_location location;
+	int flags; /* CU_MEM_ACCESS_READWRITE */
+};
+
+struct cuda_uuid {
+	uint8_t bytes[16];
+};
 
 /* Every entry point: its exported name, then its arguments. */
 #define CUDA_CALLS(X)                                                          \
@@ -98,9 +137,37 @@ typedef struct CUevent_st *CUevent;
 	   unsigned int block_z, unsigned int shared_bytes, CUstream stream,   \
 	   void **args, void **extra))
 
+/* Those that a driver may lack: memory that is made, mapped and shared apart
+ * from one another; see cuda_has_vmm(). */
+#define CUDA_CALLS_VMM(X)                                                      \
+	X(cuDeviceGetUuid_v2, (struct cuda_uuid * uuid, CUdevice dev))         \
+	X(cuDeviceGetAttribute, (int *value, int attribute, CUdevice dev))     \
+	X(cuMemGetAllocationGranularity,                                       \
+	  (size_t * unit, const struct cuda_alloc_prop *prop, int option))     \
+	X(cuMemAddressReserve, (CUdeviceptr * ptr, size_t len, size_t align,   \
+				CUdeviceptr wanted, unsigned long long flags)) \
+	X(cuMemAddressFree, (CUdeviceptr ptr, size_t len))                     \
+	X(cuMemCreate,                                                         \
+	  (CUmemHandle * handle, size_t len,                                   \
+	   const struct cuda_alloc_prop *prop, unsigned long long flags))      \
+	X(cuMemRelease, (CUmemHandle handle))                                  \
+	X(cuMemMap, (CUdeviceptr ptr, size_t len, size_t off,                  \
+		     CUmemHandle handle, unsigned long long flags))            \
+	X(cuMemUnmap, (CUdeviceptr ptr, size_t len))                           \
+	X(cuMemSetAccess, (CUdeviceptr ptr, size_t len,                        \
+			   const struct cuda_access *access, size_t n))        \
+	X(cuMemExportToShareableHandle,                                        \
+	  (void *fd, CUmemHandle handle, int type, unsigned long long flags))  \
+	X(cuMemImportFromShareableHandle,                                      \
+	  (CUmemHandle * handle, void *fd, int type))                          \
+	X(cuMemcpyPeerAsync,                                                   \
+	  (CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src,                \
+	   CUcontext src_ctx, size_t len, CUstream stream))
+
 struct cuda {
 #define CUDA_MEMBER(name, args) CUresult(*name) args;
 	CUDA_CALLS(CUDA_MEMBER)
+	CUDA_CALLS_VMM(CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
 
@@ -119,6 +186,10 @@ extern struct cuda cuda;
  * device, or cuInit failed.
  */
 int cuda_open(char *why, size_t len);
+
+/** cuda_has_vmm() - whether the library has every call of CUDA_CALLS_VMM; after
+ * cuda_open(). What it lacks is NULL. */
+bool cuda_has_vmm(void);
 
 /** cuda_name() - "CUDA_ERROR_..." of a result; never NULL */
 const char *cuda_name(CUresult err);

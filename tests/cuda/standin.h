@@ -41,7 +41,6 @@
 #define CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED 712
 #define CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED     713
 #define CUDA_ERROR_LAUNCH_FAILED                  719
-#define CUDA_ERROR_NOT_SUPPORTED                  801
 #define CUDA_ERROR_UNKNOWN                        999
 
 /* The entry points have the prototypes of the table. */
