@@ -47,6 +47,7 @@ typedef struct CUevent_st *CUevent;
 #define CU_MEM_ALLOCATION_TYPE_PINNED    1
 #define CU_MEM_LOCATION_TYPE_DEVICE      1
 #define CU_MEM_HANDLE_TYPE_POSIX_FD      1
+#define CU_MEM_ACCESS_READ               1
 #define CU_MEM_ACCESS_READWRITE          3
 #define CU_MEM_ALLOC_GRANULARITY_MINIMUM 0
 
@@ -77,7 +78,7 @@ struct cuda_alloc_prop {
 /* CUmemAccessDesc */
 struct cuda_access {
 	struct cuda_location location;
-	int flags; /* CU_MEM_ACCESS_READWRITE */
+	int flags; /* CU_MEM_ACCESS_... */
 };
 
 struct cuda_uuid {
@@ -97,6 +98,7 @@ struct cuda_uuid {
 	X(cuCtxCreate_v2, (CUcontext * ctx, unsigned int flags, CUdevice dev)) \
 	X(cuCtxDestroy_v2, (CUcontext ctx))                                    \
 	X(cuCtxSetCurrent, (CUcontext ctx))                                    \
+	X(cuCtxGetDevice, (CUdevice * dev))                                    \
 	X(cuCtxSynchronize, (void))                                            \
 	X(cuMemGetInfo_v2, (size_t * available, size_t * total))               \
 	X(cuMemAlloc_v2, (CUdeviceptr * ptr, size_t len))                      \

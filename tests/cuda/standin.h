@@ -43,14 +43,22 @@
 #define CUDA_ERROR_LAUNCH_FAILED                  719
 #define CUDA_ERROR_UNKNOWN                        999
 
+/* Those that programs beside the project's own call. */
+#define STANDIN_CALLS(X)                                             \
+	X(cuCtxGetCurrent, (CUcontext * ctx))                        \
+	X(cuDevicePrimaryCtxRetain, (CUcontext * ctx, CUdevice dev)) \
+	X(cuDevicePrimaryCtxRelease_v2, (CUdevice dev))              \
+	X(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t len))
+
 /* The entry points have the prototypes of the table. */
 #define STANDIN_PROTOTYPE(name, args) CUresult name args;
 CUDA_CALLS(STANDIN_PROTOTYPE)
+STANDIN_CALLS(STANDIN_PROTOTYPE)
 #undef STANDIN_PROTOTYPE
 
 enum standin_call {
 #define STANDIN_ENUM(name, args) CALL_##name,
-	CUDA_CALLS(STANDIN_ENUM)
+	CUDA_CALLS(STANDIN_ENUM) STANDIN_CALLS(STANDIN_ENUM)
 #undef STANDIN_ENUM
 		STANDIN_N_CALLS
 };

@@ -23,7 +23,7 @@ struct order {
 
 static const char *const call_names[] = {
 #define STANDIN_NAME(name, args) #name,
-	CUDA_CALLS(STANDIN_NAME)
+	CUDA_CALLS(STANDIN_NAME) STANDIN_CALLS(STANDIN_NAME)
 #undef STANDIN_NAME
 		"*"
 };
