@@ -22,7 +22,7 @@ ORDER = [
     {"base"},
     {"text", "cuda", "copy"},
     {"lib"},
-    {"backend", "owner"},
+    {"backend", "owner", "keeper"},
     {"sched", "mem"},
     {"engine", "compute"},
     {"options"},
