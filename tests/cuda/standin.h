@@ -14,6 +14,8 @@
  *
  * STANDIN_DEVICES  how many devices (1), where there are no such nodes
  * STANDIN_VRAM     memory of each, with K, M or G (256M)
+ * STANDIN_LEDGER   folder in which processes that share the devices keep account
+ *                  of their memory; without it each has all of it for itself
  * STANDIN_COPY_US  what every piece of work in a stream takes at least (0)
  * STANDIN_FAIL     orders, separated by commas, see standin_enter()
  * STANDIN_ORDERS   path of a file with more of them: it is read, carried out
@@ -31,11 +33,17 @@
 
 #define STANDIN_MAX_DEVICES 32
 
+/* Makes a device pointer of an address: nobody has the address space there. */
+#define STANDIN_TAG (1ULL << 62)
+
+#define STANDIN_OLD_BYTE 0xee /* what fresh memory holds */
+
 /* CUresult, those that cuda.h does not need */
 #define CUDA_ERROR_NOT_INITIALIZED                3
 #define CUDA_ERROR_INVALID_IMAGE                  200
 #define CUDA_ERROR_INVALID_CONTEXT                201
 #define CUDA_ERROR_ECC                            214
+#define CUDA_ERROR_OPERATING_SYSTEM               304
 #define CUDA_ERROR_INVALID_HANDLE                 400
 #define CUDA_ERROR_ILLEGAL_ADDRESS                700
 #define CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED 712
@@ -53,14 +61,16 @@
 /* The entry points have the prototypes of the table. */
 #define STANDIN_PROTOTYPE(name, args) CUresult name args;
 CUDA_CALLS(STANDIN_PROTOTYPE)
+CUDA_CALLS_VMM(STANDIN_PROTOTYPE)
 STANDIN_CALLS(STANDIN_PROTOTYPE)
 #undef STANDIN_PROTOTYPE
 
 enum standin_call {
 #define STANDIN_ENUM(name, args) CALL_##name,
-	CUDA_CALLS(STANDIN_ENUM) STANDIN_CALLS(STANDIN_ENUM)
+	CUDA_CALLS(STANDIN_ENUM) CUDA_CALLS_VMM(STANDIN_ENUM)
+		STANDIN_CALLS(STANDIN_ENUM)
 #undef STANDIN_ENUM
-		STANDIN_N_CALLS
+			STANDIN_N_CALLS
 };
 
 /**
@@ -162,8 +172,46 @@ void standin_ended(int device);
 CUcontext standin_current(void);
 
 /** standin_mem() - the bytes behind device memory of @device, [@ptr, @ptr +
- * @len); NULL if that is not inside one allocation */
+ * @len); NULL if that is not inside one allocation, or mapped without a hole */
 void *standin_mem(int device, CUdeviceptr ptr, size_t len);
+
+/** standin_mem_to() - the same, to be written */
+void *standin_mem_to(int device, CUdeviceptr ptr, size_t len);
+
+/** standin_mapped() - the same of what cuMemMap() mapped, for that access */
+void *standin_mapped(int device, CUdeviceptr ptr, size_t len, int access);
+
+/** standin_is_mapped() - whether it is inside of a reserved range */
+bool standin_is_mapped(CUdeviceptr ptr);
+
+/** standin_copy_begin() - until standin_copy_end() nothing is unmapped */
+void standin_copy_begin(void);
+void standin_copy_end(void);
+
+/** standin_vram() - memory of each device, bytes */
+size_t standin_vram(void);
+
+/** standin_used() - how much of it is taken */
+size_t standin_used(int device);
+
+/**
+ * standin_take() - @len bytes of a device, as a file that may be mapped
+ * Return: a descriptor: they are taken as long as a copy of it or a mapping is
+ * there; -1: there are no more.
+ */
+int standin_take(int device, size_t len);
+
+/** standin_took() - this process has a copy of a descriptor that came from
+ * standin_take(); standin_give() - it closes one */
+void standin_took(int device, size_t len);
+void standin_give(int device, size_t len, int fd);
+
+/** standin_device_of() - of a descriptor that came from standin_take(), maybe
+ * of another process; -1: of none of this process's devices */
+int standin_device_of(int fd);
+
+/** standin_dirty() - fresh memory holds some other process's data */
+void standin_dirty(char *mem, size_t len);
 
 /**
  * standin_post() - give a stream work; NULL is the null stream

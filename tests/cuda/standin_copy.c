@@ -10,15 +10,24 @@
 
 #define PAGE 4096u
 
-/* A copy, or a fill when there is no @src. */
+/**
+ * struct side - one end of a copy
+ * @device: whose memory; HOST: @at is an address
+ */
+struct side {
+	int device;
+	uint64_t at;
+};
+
+#define HOST    (-1)
+#define NO_SIDE ((struct side){ HOST, 0 }) /* a fill has no source */
+
+/* A copy, or a fill when there is no source. */
 struct copy {
 	struct standin_work work;
-	char *dst;
-	const char *src;
+	struct side to, from;
 	size_t len;
 	unsigned char byte;
-	bool to_host;
-	bool from_host;
 };
 
 /*
@@ -40,33 +49,33 @@ copy_device(volatile char *dst, const volatile char *src, size_t len)
 }
 
 /* The host's side by an ordinary memcpy, the device's by the above. */
-static void copy_bytes(const struct copy *c)
+static void copy_bytes(const struct copy *c, char *dst, const char *src)
 {
 	char bounce[PAGE] __attribute__((aligned(8)));
 
 	for (size_t at = 0; at < c->len; at += sizeof(bounce)) {
 		size_t n = MIN(c->len - at, sizeof(bounce));
 
-		if (c->from_host)
-			memcpy(bounce, c->src + at, n);
+		if (c->from.device == HOST)
+			memcpy(bounce, src + at, n);
 		else
-			copy_device(bounce, c->src + at, n);
-		if (c->to_host)
-			memcpy(c->dst + at, bounce, n);
+			copy_device(bounce, src + at, n);
+		if (c->to.device == HOST)
+			memcpy(dst + at, bounce, n);
 		else
-			copy_device(c->dst + at, bounce, n);
+			copy_device(dst + at, bounce, n);
 	}
 }
 
 /* Whole pages of zeroes cost nothing: devices may be larger than our RAM. */
-static void fill(char *dst, unsigned char byte, size_t len)
+static void fill(char *dst, unsigned char byte, size_t len, int advice)
 {
 	char *start =
 		(char *)(((uintptr_t)dst + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 	char *end = (char *)((uintptr_t)(dst + len) & ~(uintptr_t)(PAGE - 1));
 
 	if (byte || end <= start ||
-	    madvise(start, (size_t)(end - start), MADV_DONTNEED)) {
+	    madvise(start, (size_t)(end - start), advice)) {
 		memset(dst, byte, len);
 		return;
 	}
@@ -74,15 +83,36 @@ static void fill(char *dst, unsigned char byte, size_t len)
 	memset(end, 0, (size_t)(dst + len - end));
 }
 
+static const void *source(struct side s, size_t len)
+{
+	return s.device == HOST ? (const void *)(uintptr_t)s.at
+				: standin_mem(s.device, s.at, len);
+}
+
+static void *target(struct side s, size_t len)
+{
+	return s.device == HOST ? (void *)(uintptr_t)s.at
+				: standin_mem_to(s.device, s.at, len);
+}
+
+/* Memory that was taken away since the work was given is a bad address. */
 static CUresult copy_run(struct standin_work *work)
 {
 	struct copy *c = (struct copy *)work;
+	const void *src;
+	void *dst;
 
-	if (c->src)
-		copy_bytes(c);
-	else
-		fill(c->dst, c->byte, c->len);
-	return CUDA_SUCCESS;
+	standin_copy_begin();
+	dst = target(c->to, c->len);
+	src = source(c->from, c->len);
+	if (dst && src)
+		copy_bytes(c, dst, src);
+	else if (dst && !c->from.at)
+		fill(dst, c->byte, c->len,
+		     standin_is_mapped(c->to.at) ? MADV_REMOVE : MADV_DONTNEED);
+	standin_copy_end();
+	return dst && (src || !c->from.at) ? CUDA_SUCCESS
+					   : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
 static void copy_free(struct standin_work *work)
@@ -90,24 +120,19 @@ static void copy_free(struct standin_work *work)
 	free(work);
 }
 
-/* Which sides of a copy are the host's; FILL: there is no other side. */
-enum sides { FROM_HOST, TO_HOST, NO_HOST, FILL };
-
-static CUresult copy_post(CUcontext ctx, CUstream stream, void *dst,
-			  const void *src, enum sides sides, int byte, size_t len)
+static CUresult copy_post(CUcontext ctx, CUstream stream, struct side to,
+			  struct side from, int byte, size_t len)
 {
 	struct copy *c;
 	CUresult err;
 
-	if (!dst || (!src && sides != FILL))
+	if (!target(to, len) || (from.at && !source(from, len)))
 		return CUDA_ERROR_INVALID_VALUE;
 	c = calloc(1, sizeof(*c));
-	c->from_host = sides == FROM_HOST;
-	c->to_host = sides == TO_HOST;
 	c->work.run = copy_run;
 	c->work.free = copy_free;
-	c->dst = dst;
-	c->src = src;
+	c->to = to;
+	c->from = from;
 	c->byte = (unsigned char)byte;
 	c->len = len;
 	err = standin_post(ctx, stream, &c->work);
@@ -117,65 +142,82 @@ static CUresult copy_post(CUcontext ctx, CUstream stream, void *dst,
 }
 
 /* The null stream's, after what was given to the others, and waited for. */
-static CUresult copy_now(CUcontext ctx, void *dst, const void *src,
-			 enum sides sides, int byte, size_t len)
+static CUresult copy_now(CUcontext ctx, struct side to, struct side from,
+			 int byte, size_t len)
 {
 	CUresult err = standin_wait_all(ctx, false);
 
 	if (!err)
-		err = copy_post(ctx, NULL, dst, src, sides, byte, len);
+		err = copy_post(ctx, NULL, to, from, byte, len);
 	return err ? err : standin_wait(ctx, NULL);
+}
+
+static struct side of_host(const void *p)
+{
+	return (struct side){ HOST, (uintptr_t)p };
+}
+
+static struct side of(CUcontext ctx, CUdeviceptr p)
+{
+	return (struct side){ ctx->device, p };
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t len)
 {
 	ENTER_TOUCH(cuMemcpyHtoD_v2, ctx);
-	return copy_now(ctx, standin_mem(ctx->device, dst, len), src, FROM_HOST,
-			0, len);
+	return src ? copy_now(ctx, of(ctx, dst), of_host(src), 0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t len)
 {
 	ENTER_TOUCH(cuMemcpyDtoH_v2, ctx);
-	return copy_now(ctx, dst, standin_mem(ctx->device, src, len), TO_HOST,
-			0, len);
+	return src ? copy_now(ctx, of_host(dst), of(ctx, src), 0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t len,
 			      CUstream stream)
 {
 	ENTER_TOUCH(cuMemcpyHtoDAsync_v2, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), src,
-			 FROM_HOST, 0, len);
+	return src ? copy_post(ctx, stream, of(ctx, dst), of_host(src), 0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t len,
 			      CUstream stream)
 {
 	ENTER_TOUCH(cuMemcpyDtoHAsync_v2, ctx);
-	return copy_post(ctx, stream, dst, standin_mem(ctx->device, src, len),
-			 TO_HOST, 0, len);
+	return src ? copy_post(ctx, stream, of_host(dst), of(ctx, src), 0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t len,
 			      CUstream stream)
 {
 	ENTER_TOUCH(cuMemcpyDtoDAsync_v2, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len),
-			 standin_mem(ctx->device, src, len), NO_HOST, 0, len);
+	return src ? copy_post(ctx, stream, of(ctx, dst), of(ctx, src), 0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src,
+			   CUcontext src_ctx, size_t len, CUstream stream)
+{
+	ENTER_TOUCH(cuMemcpyPeerAsync, ctx);
+	return src ? copy_post(ctx, stream, of(dst_ctx, dst), of(src_ctx, src),
+			       0, len)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char byte, size_t len)
 {
 	ENTER_TOUCH(cuMemsetD8_v2, ctx);
-	return copy_now(ctx, standin_mem(ctx->device, dst, len), NULL, FILL,
-			byte, len);
+	return copy_now(ctx, of(ctx, dst), NO_SIDE, byte, len);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char byte, size_t len,
 			 CUstream stream)
 {
 	ENTER_TOUCH(cuMemsetD8Async, ctx);
-	return copy_post(ctx, stream, standin_mem(ctx->device, dst, len), NULL,
-			 FILL, byte, len);
+	return copy_post(ctx, stream, of(ctx, dst), NO_SIDE, byte, len);
 }

@@ -15,18 +15,13 @@
 /* of a K80's die, as its driver reports it with ECC on */
 #define K80_BYTES ((size_t)11441 * MIB)
 
-/* Makes a device pointer of an address: nobody has the address space there. */
-#define DEVICE_TAG (1ULL << 62)
-
-/* What a fresh allocation holds at both ends: some other process's data. */
-#define OLD_BYTE  0xee
-#define OLD_BYTES ((size_t)1 << 20)
-
+/* @fd: that it is taken; 0: of no device */
 struct alloc {
 	struct alloc *next;
 	int device;
 	char *mem;
 	size_t len;
+	int fd;
 };
 
 static struct {
@@ -34,7 +29,6 @@ static struct {
 	struct alloc *device_mem;
 	struct alloc *host_mem;
 	struct alloc *registered; /* the caller's memory */
-	size_t used[STANDIN_MAX_DEVICES];
 	struct CUctx_st *contexts;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -53,7 +47,7 @@ size_t standin_size(const char *text)
 	return unit && !end[1] ? v << (10 * (size_t)(unit - units + 1)) : 0;
 }
 
-static size_t vram_size(void)
+size_t standin_vram(void)
 {
 	const char *size = getenv("STANDIN_VRAM");
 
@@ -120,7 +114,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
 	ENTER(cuDeviceTotalMem_v2);
 	(void)dev;
-	*bytes = vram_size();
+	*bytes = standin_vram();
 	return CUDA_SUCCESS;
 }
 
@@ -188,10 +182,8 @@ CUresult cuCtxSynchronize(void)
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
 {
 	ENTER_TOUCH(cuMemGetInfo_v2, ctx);
-	*total = vram_size();
-	pthread_mutex_lock(&all.lock);
-	*available = *total - all.used[ctx->device];
-	pthread_mutex_unlock(&all.lock);
+	*total = standin_vram();
+	*available = *total - MIN(*total, standin_used(ctx->device));
 	return CUDA_SUCCESS;
 }
 
@@ -232,27 +224,26 @@ static void alloc_free(struct alloc *a)
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t len)
 {
 	struct alloc *a;
-	size_t ends;
+	int fd;
 
 	ENTER_TOUCH(cuMemAlloc_v2, ctx);
 	if (!len)
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&all.lock);
-	a = len <= vram_size() - all.used[ctx->device]
-		    ? alloc_new(ctx->device, len)
-		    : NULL;
-	if (a) {
-		all.used[ctx->device] += len;
-		a->next = all.device_mem;
-		all.device_mem = a;
-	}
-	pthread_mutex_unlock(&all.lock);
-	if (!a)
+	fd = standin_take(ctx->device, len);
+	if (fd < 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	ends = MIN(len, OLD_BYTES);
-	memset(a->mem, OLD_BYTE, ends);
-	memset(a->mem + len - ends, OLD_BYTE, ends);
-	*ptr = (uintptr_t)a->mem | DEVICE_TAG;
+	a = alloc_new(ctx->device, len);
+	if (!a) {
+		standin_give(ctx->device, len, fd);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	a->fd = fd;
+	standin_dirty(a->mem, len);
+	*ptr = (uintptr_t)a->mem | STANDIN_TAG;
+	pthread_mutex_lock(&all.lock);
+	a->next = all.device_mem;
+	all.device_mem = a;
+	pthread_mutex_unlock(&all.lock);
 	return CUDA_SUCCESS;
 }
 
@@ -263,12 +254,11 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 	ENTER_TOUCH(cuMemFree_v2, ctx);
 	(void)ctx;
 	pthread_mutex_lock(&all.lock);
-	a = alloc_take_locked(&all.device_mem, (char *)(ptr & ~DEVICE_TAG));
-	if (a)
-		all.used[a->device] -= a->len;
+	a = alloc_take_locked(&all.device_mem, (char *)(ptr & ~STANDIN_TAG));
 	pthread_mutex_unlock(&all.lock);
 	if (!a)
 		return CUDA_ERROR_INVALID_VALUE;
+	standin_give(a->device, a->len, a->fd);
 	alloc_free(a);
 	return CUDA_SUCCESS;
 }
@@ -341,16 +331,28 @@ CUresult cuMemHostUnregister(void *ptr)
 	return CUDA_SUCCESS;
 }
 
-void *standin_mem(int device, CUdeviceptr ptr, size_t len)
+static void *find(int device, CUdeviceptr ptr, size_t len, int access)
 {
-	char *mem = (char *)(ptr & ~DEVICE_TAG);
+	char *mem = (char *)(ptr & ~STANDIN_TAG);
 	bool found = false;
 
+	if (standin_is_mapped(ptr))
+		return standin_mapped(device, ptr, len, access);
 	pthread_mutex_lock(&all.lock);
 	for (struct alloc *a = all.device_mem; a && !found; a = a->next)
-		found = (ptr & DEVICE_TAG) && a->device == device &&
+		found = (ptr & STANDIN_TAG) && a->device == device &&
 			mem >= a->mem && mem <= a->mem + a->len &&
 			len <= (size_t)(a->mem + a->len - mem);
 	pthread_mutex_unlock(&all.lock);
 	return found ? mem : NULL;
+}
+
+void *standin_mem(int device, CUdeviceptr ptr, size_t len)
+{
+	return find(device, ptr, len, CU_MEM_ACCESS_READ);
+}
+
+void *standin_mem_to(int device, CUdeviceptr ptr, size_t len)
+{
+	return find(device, ptr, len, CU_MEM_ACCESS_READWRITE);
 }

@@ -52,9 +52,14 @@ struct CUfunc_st {
 	const struct kernel *kernel; /* immutable */
 };
 
-static float *floats(const struct run *r, unsigned int arg, uint64_t n)
+static const float *from(const struct run *r, unsigned int arg, uint64_t n)
 {
 	return standin_mem(r->device, r->args[arg], n * sizeof(float));
+}
+
+static float *to(const struct run *r, unsigned int arg, uint64_t n)
+{
+	return standin_mem_to(r->device, r->args[arg], n * sizeof(float));
 }
 
 static float float_of(uint64_t bits)
@@ -78,8 +83,8 @@ static void sleep_ns(uint64_t ns)
 static CUresult run_add(const struct run *r)
 {
 	const char *step = getenv("STANDIN_STEP_NS");
-	float *in = floats(r, 0, r->args[2]);
-	float *out = floats(r, 1, r->args[2]);
+	const float *in = from(r, 0, r->args[2]);
+	float *out = to(r, 1, r->args[2]);
 
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -91,7 +96,7 @@ static CUresult run_add(const struct run *r)
 
 static CUresult run_fill(const struct run *r)
 {
-	float *out = floats(r, 0, r->args[1]);
+	float *out = to(r, 0, r->args[1]);
 
 	if (!out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -102,8 +107,8 @@ static CUresult run_fill(const struct run *r)
 
 static CUresult run_scale(const struct run *r)
 {
-	float *in = floats(r, 0, r->args[2]);
-	float *out = floats(r, 1, r->args[2]);
+	const float *in = from(r, 0, r->args[2]);
+	float *out = to(r, 1, r->args[2]);
 
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -114,8 +119,8 @@ static CUresult run_scale(const struct run *r)
 
 static CUresult run_square(const struct run *r)
 {
-	float *in = floats(r, 0, r->args[2]);
-	float *out = floats(r, 1, r->args[2]);
+	const float *in = from(r, 0, r->args[2]);
+	float *out = to(r, 1, r->args[2]);
 
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
