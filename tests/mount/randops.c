@@ -167,15 +167,17 @@ static bool is_calm(const struct worker *w, unsigned int die)
 	       is_over(w->n_kills, n_kills);
 }
 
+/* The worst of what may have happened to a die since it was looked at */
 static enum risk risk_of(const struct worker *w, unsigned int die)
 {
-	unsigned int epoch = troubles[die].epoch;
+	unsigned int from = w->view[die].epoch, to = troubles[die].epoch;
 
-	if (is_over(w->view[die].epoch, epoch))
+	if (is_over(from, to))
 		return RISK_NONE;
-	/* of several in a row only the last one is known */
-	return epoch - w->view[die].epoch > 2 ? RISK_WIPED
-					      : (enum risk)troubles[die].risk;
+	/* the one that goes on since then, or the first after it, and others */
+	if (from / 2 != (to - 1) / 2)
+		return RISK_WIPED;
+	return (enum risk)troubles[die].risks[from / 2 % N_RISKS];
 }
 
 static bool is_in(int error, const int *errors, size_t n)

@@ -74,15 +74,18 @@ enum risk {
 	RISK_WIPED, /* contents, too */
 };
 
+#define N_RISKS 8
+
 /**
  * struct trouble - what the thread of the faults does to one die
- * @epoch:  odd while something is done; @risk: what that was
+ * @epoch:  odd while something is done
+ * @risks:  what it was, by epoch / 2: of the last N_RISKS
  * @losses: times what was not synced may have been lost
  * @wipes:  times contents were
  */
 struct trouble {
 	_Atomic unsigned int epoch;
-	_Atomic int risk;
+	_Atomic int risks[N_RISKS];
 	_Atomic unsigned int losses;
 	_Atomic unsigned int wipes;
 };

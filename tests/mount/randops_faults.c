@@ -154,7 +154,7 @@ static void kill_daemon(const struct faults *f)
 
 static void begin_one(struct trouble *t, enum risk risk)
 {
-	atomic_store(&t->risk, risk);
+	atomic_store(&t->risks[t->epoch / 2 % N_RISKS], risk);
 	atomic_fetch_add(&t->losses, risk >= RISK_LOST);
 	atomic_fetch_add(&t->wipes, risk >= RISK_WIPED);
 	atomic_fetch_add(&t->epoch, 1);
@@ -162,7 +162,7 @@ static void begin_one(struct trouble *t, enum risk risk)
 
 static void end_one(struct trouble *t)
 {
-	int risk = atomic_load(&t->risk);
+	int risk = t->risks[t->epoch / 2 % N_RISKS];
 
 	atomic_fetch_add(&t->losses, risk >= RISK_LOST);
 	atomic_fetch_add(&t->wipes, risk >= RISK_WIPED);
