@@ -15,13 +15,20 @@ connections() {
 files() {
 	find "$W" -mindepth 1 | sort
 }
+# those of this shell, which has a pipe more while it takes what another prints
+count_fds() {
+	ls /proc/$$/fd >"$W/fds"
+	n_fds=$(wc -l <"$W/fds")
+}
 opts=backend=$K80FS_BACKEND
 [ "$K80FS_BACKEND" != sim ] || opts+=,sim_vram=64M
 : >"$W/log"
 : >"$W/umount.err"
+: >"$W/fds"
 before=$(files)
 connections=$(connections | wc -l)
-fds=$(ls /proc/$$/fd | wc -l)
+count_fds
+fds=$n_fds
 for ((i = 0; i < cycles; i++)); do
 	# the daemon before may still be on its way out
 	"$K80FS" -o "${opts/sim_vram/sim_ctl=$W/sock$i,sim_vram}" "$W/a"
@@ -42,7 +49,8 @@ if is_mounted "$W/a"; then
 	fail "still mounted"
 fi
 expect_equal "$(files)" "$before" "files left"
-expect_equal "$(ls /proc/$$/fd | wc -l)" "$fds" "descriptors"
+count_fds
+expect_equal "$n_fds" "$fds" "descriptors"
 if grep -F " $W/" /proc/self/mountinfo; then
 	fail "mounts left"
 fi
