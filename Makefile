@@ -61,6 +61,8 @@ FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \
 # k80-owner alone has commands and a main; the daemon has the rest too
 OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c repl.c input.c)
 OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
+# the library of programs that use a file's device memory
+K80MEM_SRC := $(wildcard fusefs/k80mem/*.c)
 # what includes a FUSE header
 FUSE_SRC := fusefs/main.c fusefs/options.c $(wildcard fusefs/fuse/*.c)
 CHECK_SRC := $(filter-out tests/unit/fuzz_%,$(wildcard tests/unit/*.c))
@@ -68,6 +70,7 @@ CHECK_SRC := $(filter-out tests/unit/fuzz_%,$(wildcard tests/unit/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
+K80MEM_OBJ := $(K80MEM_SRC:%.c=$(B)/%.o)
 # what the owner needs besides libbarswap
 OWNER_DEPS := $(OWNER_OBJ) $(B)/fusefs/text/words.o
 # the program that holds a die's context
@@ -76,15 +79,18 @@ WORKER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/owner/worker/*.c)) \
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
-	clock_gettime getuid geteuid getgid getgrnam)
+	clock_gettime getuid geteuid getgid getgrnam fstatfs cuda_open \
+	cuda_has_vmm)
 # everything of the daemon the unit tests link: all that knows no FUSE, and
 # the command line
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
-	$(B)/fusefs/options.o $(OWNER_OBJ) \
+	$(B)/fusefs/options.o $(OWNER_OBJ) $(K80MEM_OBJ) \
 	$(addprefix $(B)/fusefs/owner/,repl.o input.o worker/hide.o worker/leave.o)
 
 SONAME := libbarswap.so.$(SOVERSION)
-LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc
+K80MEM_SONAME := libk80mem.so.$(SOVERSION)
+LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc \
+	$(B)/libk80mem.a $(B)/$(K80MEM_SONAME).0 $(B)/k80mem.pc
 PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
 # what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
@@ -123,13 +129,30 @@ $(B)/$(SONAME).0: $(LIB_OBJ) fusefs/lib/barswap.map
 	ln -sf $(SONAME).0 $(B)/$(SONAME)
 	ln -sf $(SONAME).0 $(B)/libbarswap.so
 
+# one object whose other names nobody can meet: programs have some like them
+$(B)/libk80mem.a: $(K80MEM_OBJ) $(B)/fusefs/cuda/cuda.o
+	@rm -f $@
+	$(LD) -r -o $(B)/libk80mem.o $^
+	objcopy --wildcard --keep-global-symbol='k80_*' $(B)/libk80mem.o
+	$(AR) rcs $@ $(B)/libk80mem.o
+
+$(B)/$(K80MEM_SONAME).0: $(K80MEM_OBJ) $(B)/fusefs/cuda/cuda.o \
+		fusefs/k80mem/k80mem.map
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(K80MEM_SONAME) \
+		-Wl,--version-script=fusefs/k80mem/k80mem.map -o $@ \
+		$(filter %.o,$^) -ldl
+	ln -sf $(K80MEM_SONAME).0 $(B)/$(K80MEM_SONAME)
+	ln -sf $(K80MEM_SONAME).0 $(B)/libk80mem.so
+
 # made each time, as prefix may be another than the last time; touched only if
 # so, and by one of two makes at a time
-$(B)/barswap.pc: fusefs/lib/barswap.pc.in FORCE
+$(B)/barswap.pc: fusefs/lib/barswap.pc.in
+$(B)/k80mem.pc: fusefs/k80mem/k80mem.pc.in
+$(B)/barswap.pc $(B)/k80mem.pc: FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
 	    -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
-	    $< > $@.$$$$ && if cmp -s $@.$$$$ $@; then rm $@.$$$$; \
+	    $(filter %.in,$^) > $@.$$$$ && if cmp -s $@.$$$$ $@; then rm $@.$$$$; \
 	    else mv -f $@.$$$$ $@; fi
 
 .PHONY: FORCE

@@ -21,7 +21,7 @@ import sys
 ORDER = [
     {"base"},
     {"text", "cuda", "copy"},
-    {"lib"},
+    {"lib", "k80mem"},
     {"backend", "owner", "keeper"},
     {"sched", "mem"},
     {"engine", "compute"},

@@ -31,6 +31,7 @@
 	X(io)          \
 	X(io_long)     \
 	X(io_stress)   \
+	X(k80mem)      \
 	X(lines)       \
 	X(modules)     \
 	X(metrics)     \
@@ -53,6 +54,7 @@
 	X(sched_hold)  \
 	X(sched_slot)  \
 	X(sched_wait)  \
+	X(share)       \
 	X(status)      \
 	X(trace)       \
 	X(uring)       \
