@@ -12,6 +12,10 @@ libexecdir ?= $(prefix)/libexec/k80fs
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
+# where the python3 of Debian looks for what was installed beside it
+pythondir ?= $(prefix)/lib/python$(PYTHON_VERSION)/dist-packages
+PYTHON_VERSION = $(shell /usr/bin/python3 -c \
+	'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)
 completiondir ?= $(prefix)/share/bash-completion/completions
 COMPLETED := k80-owner k80-doctor umount.k80fs
 # mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
@@ -94,7 +98,7 @@ LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc \
 PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
 # what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
-MAN3 := fusefs/lib/libbarswap.3
+MAN3 := fusefs/lib/libbarswap.3 fusefs/k80mem/libk80mem.3
 MAN4 := kmod/bar_swap.4
 MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
@@ -326,6 +330,13 @@ install: all
 	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/$(SONAME)"
 	ln -sf $(SONAME).0 "$(DESTDIR)$(libdir)/libbarswap.so"
 	$(INSTALL) -D -m 644 $(B)/barswap.pc "$(DESTDIR)$(libdir)/pkgconfig/barswap.pc"
+	$(INSTALL) -D -m 644 fusefs/k80mem/k80mem.h "$(DESTDIR)$(includedir)/k80mem.h"
+	$(INSTALL) -D -m 644 $(B)/libk80mem.a "$(DESTDIR)$(libdir)/libk80mem.a"
+	$(INSTALL) -D -m 755 $(B)/$(K80MEM_SONAME).0 "$(DESTDIR)$(libdir)/$(K80MEM_SONAME).0"
+	ln -sf $(K80MEM_SONAME).0 "$(DESTDIR)$(libdir)/$(K80MEM_SONAME)"
+	ln -sf $(K80MEM_SONAME).0 "$(DESTDIR)$(libdir)/libk80mem.so"
+	$(INSTALL) -D -m 644 $(B)/k80mem.pc "$(DESTDIR)$(libdir)/pkgconfig/k80mem.pc"
+	$(INSTALL) -D -m 644 mount-helpers/python/k80fs.py "$(DESTDIR)$(pythondir)/k80fs.py"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
 	$(INSTALL) -D -m 644 mount-helpers/completion.bash "$(DESTDIR)$(completiondir)/k80fs"
 	for name in $(COMPLETED); do \
@@ -351,6 +362,10 @@ uninstall:
 		$(includedir)/barswap.h $(includedir)/bar_swap.h \
 		$(libdir)/libbarswap.a \
 		$(libdir)/$(SONAME).0 $(libdir)/$(SONAME) $(libdir)/libbarswap.so \
+		$(includedir)/k80mem.h $(libdir)/libk80mem.a \
+		$(libdir)/$(K80MEM_SONAME).0 $(libdir)/$(K80MEM_SONAME) \
+		$(libdir)/libk80mem.so $(libdir)/pkgconfig/k80mem.pc \
+		$(pythondir)/k80fs.py \
 		$(libdir)/pkgconfig/barswap.pc $(unitdir)/k80fs.service \
 		$(addprefix $(completiondir)/,k80fs $(COMPLETED)) \
 		$(unitdir)/k80-nbd.socket $(unitdir)/k80-nbd.service \

@@ -6,6 +6,8 @@ set -u -o pipefail
 cd /root/debs || exit 1
 log=/root/log
 dir=/mnt/sim
+packages=(k80fs libbarswap1 libbarswap-dev libk80mem1 libk80mem-dev
+	python3-k80fs bar-swap-dkms)
 
 ok() {
 	echo "ok $1"
@@ -51,6 +53,16 @@ example() {
 	gcc -o e e.c "${flags[@]}" && ./e
 }
 
+# it finds the library, and that what it maps is no file of k80fs
+module_and_library() {
+	local flags
+	printf '%s\n' '#include <k80mem.h>' \
+		'int main(void) { return !k80_map_path("/", 0, 0); }' >m.c
+	read -ra flags < <(pkg-config --cflags --libs k80mem)
+	gcc -o m m.c "${flags[@]}" && ./m &&
+		python3 -c 'import ctypes, k80fs; ctypes.CDLL("libk80mem.so.1")'
+}
+
 built_for_headers() {
 	local kernel
 	for kernel in /lib/modules/*/build; do
@@ -84,10 +96,9 @@ purge_refused() {
 
 purged() {
 	local file
-	dpkg -L k80fs libbarswap1 libbarswap-dev bar-swap-dkms |
+	dpkg -L "${packages[@]}" |
 		grep -vxF /. | sort -u >files
-	apt-get -qq -y purge k80fs libbarswap1 libbarswap-dev bar-swap-dkms ||
-		return 1
+	apt-get -qq -y purge "${packages[@]}" || return 1
 	! mountpoint "$dir" || return 1
 	while read -r file; do
 		[ -d "$file" ] || [ ! -e "$file" ] || echo "left: $file"
@@ -99,12 +110,14 @@ purged() {
 }
 
 apt-get -qq update >"$log" 2>&1 || die "the archive"
-step "install" install_debs ./k80fs_*.deb ./libbarswap*.deb
+step "install" install_debs ./k80fs_*.deb ./libbarswap*.deb ./libk80mem*.deb \
+	./python3-k80fs_*.deb
 step "the version" same_version
 step "a round trip" round_trip
 step "the group" getent group k80
 step "headers of a kernel, a compiler" install_debs linux-headers-amd64 gcc libc6-dev pkgconf
 step "a program with the library" example
+step "the Python module" module_and_library
 step "the module's source" install_debs ./bar-swap-dkms_*.deb
 step "DKMS has built it" built_for_headers
 step "an upgrade during a dd" upgraded_during_dd

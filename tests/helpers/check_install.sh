@@ -21,7 +21,8 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	local f
 
 	# what "all" makes is taken as it is
-	for f in k80fs k80-owner k80-worker libbarswap.a libbarswap.so.1.0 barswap.pc; do
+	for f in k80fs k80-owner k80-worker libbarswap.a libbarswap.so.1.0 \
+		barswap.pc libk80mem.a libk80mem.so.1.0 k80mem.pc; do
 		[ -e "$TOP/build/$f" ] || skip "needs build/$f"
 	done
 	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a b"
@@ -60,4 +61,51 @@ test_the_module_header_is_installed_and_compiles()
 		c gnu11
 		c++ gnu++11
 	E
+}
+
+# of libk80mem: a program in C and one in C++ compile, link and run, and Debian's
+# python3 finds the module
+test_the_library_of_memory_files_is_installed()
+{
+	local lang std
+
+	[ -e "$TOP/build/libk80mem.so.1.0" ] || skip "needs build/libk80mem.so.1.0"
+	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a"
+	expect 0 "$rc" "$(cat out)"
+	cat >x.c <<-'E'
+		#include <k80mem.h>
+		#include <stdio.h>
+
+		int main(void)
+		{
+			struct k80_map *map;
+
+			if (!k80_map_path("/no/such", K80_MAP_WRITE, &map))
+				return 1;
+			puts(k80_error());
+			return 0;
+		}
+	E
+	while read -r lang std; do
+		command -v g++ >/dev/null || [ "$lang" = c ] || continue
+		run gcc -x "$lang" -std="$std" -Wall -Wextra -pedantic -Werror \
+			-I "$WORK/a/usr/local/include" -o x x.c \
+			-L "$WORK/a/usr/local/lib" -lk80mem
+		expect 0 "$rc" "$lang: $(cat out)"
+		run env LD_LIBRARY_PATH="$WORK/a/usr/local/lib" ./x
+		expect '/no/such: No such file or directory' "$(cat out)"
+		run gcc -x "$lang" -std="$std" -I "$WORK/a/usr/local/include" \
+			-o x x.c -x none "$WORK/a/usr/local/lib/libk80mem.a" \
+			-pthread -ldl
+		expect 0 "$rc" "$lang, static: $(cat out)"
+		run ./x
+		expect '/no/such: No such file or directory' "$(cat out)"
+	done <<-E
+		c c99
+		c++ c++11
+	E
+	[ -x /usr/bin/python3 ] || return 0
+	run /usr/bin/python3 -c 'import sys; print([p for p in sys.path
+	if p.startswith("/usr/local")][0])'
+	[ -e "$WORK/a$(cat out)/k80fs.py" ] || die "no module in $(cat out)"
 }
