@@ -15,6 +15,10 @@
  *
  * So a read gives what the last write left that was answered before it began,
  * whoever wrote, and a buffer that was read ahead is never older than that.
+ *
+ * What the memory is mapped to may change: dma_forget() comes first, and knows
+ * of all that the copy engine may still do in a range: the writes, what is
+ * being read ahead, and the reads that somebody waits for.
  */
 #ifndef K80FS_DMA_H
 #define K80FS_DMA_H
@@ -69,11 +73,17 @@ struct dma_buf {
 	bool stale;
 };
 
+/* A range that the copy engine reads while its owner waits. */
+struct dma_span {
+	struct dma_span *next;
+	uint64_t off, end;
+};
+
 /**
  * struct dma_reader - an open file that may turn out to read in sequence
  * @next_off: where it goes on if it does; @streak: how often it did
  * @len:      of its last read
- * @ahead:    end of what was read ahead
+ * @ahead:    end of what was read ahead; @from, @to: where it may be
  * @refs:     the file, and reads that are under way
  */
 struct dma_reader {
@@ -82,6 +92,7 @@ struct dma_reader {
 	unsigned int streak;
 	size_t len;
 	uint64_t ahead;
+	uint64_t from, to;
 	unsigned int refs;
 	bool is_ended;
 	struct dma_buf *windows[DMA_WINDOWS];
@@ -90,7 +101,9 @@ struct dma_reader {
 /**
  * struct dma - a device
  * @die:   its number, for messages
- * @ctx, @mem, @len: context, and the memory that is shown; immutable
+ * @ctx: context
+ * @mem: what offset 0 is
+ * @len: from there, what every reader may read ahead in; all three immutable
  * @lost:  writes that were answered and did not reach the device
  */
 struct dma {
@@ -111,6 +124,7 @@ struct dma {
 	struct dma_buf **writes_tail;
 	unsigned int n_writes;
 	uint64_t seq;
+	struct dma_span *reads;
 	struct dma_reader *readers;
 	char error[256]; /* the newest one, "" for none */
 };
@@ -160,6 +174,24 @@ void dma_push(struct dma *d);
 /** dma_zero() - clear; done when it returns. 0, -ENOMEM, -EIO */
 int dma_zero(struct dma *d, uint64_t off, uint64_t len);
 
+/**
+ * dma_copy() - within a device or to another one; done when it returns
+ *
+ * The ranges must not overlap in one device.
+ *
+ * Return: 0; -ENOMEM; -EIO.
+ */
+int dma_copy(struct dma *src, uint64_t from, struct dma *dst, uint64_t to,
+	     uint64_t len);
+
+/**
+ * dma_forget() - wait until nothing works on [@off, @end)
+ *
+ * What was read ahead there is dropped, and a reader whose limit touches the
+ * range reads nothing ahead until it gets another.
+ */
+void dma_forget(struct dma *d, uint64_t off, uint64_t end);
+
 /** dma_sync() - wait for every write so far; 0, or -EIO if one was lost */
 int dma_sync(struct dma *d);
 
@@ -176,8 +208,13 @@ int dma_lend(struct dma *d, struct dma_reader *r, uint64_t off, size_t len,
 /** dma_return() - and read ahead, if that is worth it */
 void dma_return(struct dma *d, struct dma_loan *loan);
 
-/** dma_reader_new() - NULL: no memory */
+/** dma_reader_new() - that reads ahead from offset 0 to @len of the device;
+ * NULL: no memory */
 struct dma_reader *dma_reader_new(struct dma *d);
+
+/** dma_reader_limit() - read ahead in [@from, @to) alone */
+void dma_reader_limit(struct dma *d, struct dma_reader *r, uint64_t from,
+		      uint64_t to);
 void dma_reader_end(struct dma *d, struct dma_reader *r);
 
 /** dma_error() - copy the newest error, one line; "" if there was none */
@@ -198,7 +235,20 @@ struct dma_buf *dma_overlap_locked(struct dma *d, uint64_t off, uint64_t end,
 				   const struct dma_buf *but);
 void dma_drop_windows_locked(struct dma *d, uint64_t off, uint64_t end);
 
-/* dma_write.c */
+/* dma_read.c: a span is on the list of reads until _end_ */
+void dma_span_begin_locked(struct dma *d, struct dma_span *s, uint64_t off,
+			   uint64_t end);
+void dma_span_end_locked(struct dma *d, struct dma_span *s);
+void dma_window_end_locked(struct dma *d, struct dma_buf **slot);
+
+/*
+ * dma_write.c; dma_begin_locked(): a buffer for [@off, @end), busy, on the list
+ * of writes; nothing else there is in its way, and what was read ahead is
+ * dropped
+ */
+int dma_begin_locked(struct dma *d, uint64_t off, uint64_t end, bool is_small,
+		     struct dma_buf **out);
+void dma_write_ended_locked(struct dma *d, struct dma_buf *b);
 void dma_advance_locked(struct dma *d, struct dma_buf *b);
 int dma_take_locked(struct dma *d, bool may_wait, struct dma_buf **out);
 

@@ -20,6 +20,7 @@ struct dma_reader *dma_reader_new(struct dma *d)
 	if (!r)
 		return NULL;
 	r->refs = 1;
+	r->to = d->len;
 	pthread_mutex_lock(&d->lock);
 	r->next = d->readers;
 	d->readers = r;
@@ -27,18 +28,49 @@ struct dma_reader *dma_reader_new(struct dma *d)
 	return r;
 }
 
+void dma_reader_limit(struct dma *d, struct dma_reader *r, uint64_t from,
+		      uint64_t to)
+{
+	pthread_mutex_lock(&d->lock);
+	r->from = from;
+	r->to = to;
+	pthread_mutex_unlock(&d->lock);
+}
+
+void dma_span_begin_locked(struct dma *d, struct dma_span *s, uint64_t off,
+			   uint64_t end)
+{
+	s->off = off;
+	s->end = end;
+	s->next = d->reads;
+	d->reads = s;
+}
+
+void dma_span_end_locked(struct dma *d, struct dma_span *s)
+{
+	struct dma_span **p = &d->reads;
+
+	while (*p != s)
+		p = &(*p)->next;
+	*p = s->next;
+	pthread_cond_broadcast(&d->moved);
+}
+
 /* A window that nobody uses; the copy engine may not be done with it. */
-static void window_end_locked(struct dma *d, struct dma_buf **slot)
+void dma_window_end_locked(struct dma *d, struct dma_buf **slot)
 {
 	struct dma_buf *w = *slot;
 	CUresult err = CUDA_SUCCESS;
+	struct dma_span span;
 
 	*slot = NULL;
 	d->n_windows--;
 	if (w->state == DMA_FLYING) {
+		dma_span_begin_locked(d, &span, w->off, w->end);
 		pthread_mutex_unlock(&d->lock);
 		err = dma_wait(d, w);
 		pthread_mutex_lock(&d->lock);
+		dma_span_end_locked(d, &span);
 	}
 	if (err)
 		dma_fail_locked(d, "reading ahead", err);
@@ -53,7 +85,7 @@ static void clean_locked(struct dma *d, struct dma_reader *r)
 
 		if (w && !w->users && w->state != DMA_BUSY &&
 		    (w->stale || r->is_ended || w->end <= r->next_off))
-			window_end_locked(d, &r->windows[i]);
+			dma_window_end_locked(d, &r->windows[i]);
 	}
 }
 
@@ -108,6 +140,7 @@ static bool lend_window_locked(struct dma *d, struct dma_reader *r,
 		pthread_mutex_lock(&d->lock);
 		if (!err)
 			w->state = DMA_READY;
+		pthread_cond_broadcast(&d->moved);
 	}
 	if (err || w->state != DMA_READY) {
 		if (err)
@@ -125,6 +158,7 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 			     struct dma_loan *loan)
 {
 	struct dma_buf *b, *in_way;
+	struct dma_span span;
 	CUresult err;
 	int ret;
 
@@ -137,6 +171,7 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 		dma_put_locked(d, b);
 		return -EIO;
 	}
+	dma_span_begin_locked(d, &span, off, off + len);
 	pthread_mutex_unlock(&d->lock);
 	b->data = b->mem;
 	err = dma_enter(d);
@@ -146,6 +181,7 @@ static int lend_plain_locked(struct dma *d, uint64_t off, size_t len,
 	if (!err)
 		err = dma_wait(d, b);
 	pthread_mutex_lock(&d->lock);
+	dma_span_end_locked(d, &span);
 	if (err) {
 		ret = dma_fail_locked(d, "reading", err);
 		dma_put_locked(d, b);
@@ -196,23 +232,28 @@ int dma_lend(struct dma *d, struct dma_reader *r, uint64_t off, size_t len,
 static bool read_ahead_locked(struct dma *d, struct dma_reader *r)
 {
 	size_t len = r->len * (r->len < DMA_MAX_LEN ? DMA_MAX_LEN / r->len : 1);
-	uint64_t off = r->ahead, end = off + min_u64(len, d->len - off);
+	uint64_t off = r->ahead, end = off + len;
 	struct dma_buf *w, **slot = NULL;
 	CUresult err;
 
 	for (unsigned int i = 0; i < DMA_WINDOWS; i++)
 		if (!r->windows[i])
 			slot = &r->windows[i];
-	if (!slot || off == end || d->n_windows >= DMA_MAX_WINDOWS ||
+	if (off < r->from || off >= r->to)
+		return false;
+	end = MIN(end, r->to);
+	if (!slot || d->n_windows >= DMA_MAX_WINDOWS ||
 	    dma_overlap_locked(d, off, end, NULL))
 		return false;
-	/* may let others in: they find no window yet, and may have moved on */
+	/* may let others in: they find no window yet, may have moved on, or
+	 * taken the range away */
 	d->n_windows++;
 	if (dma_take_locked(d, false, &w)) {
 		d->n_windows--;
 		return false;
 	}
-	if (*slot || r->ahead != off || dma_overlap_locked(d, off, end, NULL)) {
+	if (*slot || r->ahead != off || off < r->from || end > r->to ||
+	    dma_overlap_locked(d, off, end, NULL)) {
 		d->n_windows--;
 		dma_put_locked(d, w);
 		return false;

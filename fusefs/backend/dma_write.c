@@ -37,7 +37,7 @@ static void list_del_locked(struct dma *d, struct dma_buf *b)
 	d->n_writes--;
 }
 
-static void write_ended_locked(struct dma *d, struct dma_buf *b)
+void dma_write_ended_locked(struct dma *d, struct dma_buf *b)
 {
 	list_del_locked(d, b);
 	dma_put_locked(d, b);
@@ -48,7 +48,7 @@ static void write_lost_locked(struct dma *d, struct dma_buf *b, CUresult err)
 	dma_fail_locked(d, "a write that was answered", err);
 	atomic_fetch_add(d->lost, 1);
 	log_err("%s", d->error);
-	write_ended_locked(d, b);
+	dma_write_ended_locked(d, b);
 }
 
 static CUresult send_locked(struct dma *d, struct dma_buf *b)
@@ -83,7 +83,7 @@ static void landed_locked(struct dma *d, struct dma_buf *b, CUresult err)
 	if (err)
 		write_lost_locked(d, b, err);
 	else
-		write_ended_locked(d, b);
+		dma_write_ended_locked(d, b);
 }
 
 static void land_locked(struct dma *d, struct dma_buf *b)
@@ -190,13 +190,9 @@ static struct dma_buf *gathering_locked(struct dma *d, uint64_t off, uint64_t en
 	return NULL;
 }
 
-/*
- * A buffer for [@off, @end), busy, on the list; nothing else there is in its
- * way, and what was read ahead is dropped. @spare is what to use if it is a
- * new one.
- */
-static int begin_locked(struct dma *d, uint64_t off, uint64_t end,
-			bool is_small, struct dma_buf **out)
+/* @spare is what to use if it is a new one. */
+int dma_begin_locked(struct dma *d, uint64_t off, uint64_t end, bool is_small,
+		     struct dma_buf **out)
 {
 	struct dma_buf *spare = NULL, *b, *in_way;
 	int ret;
@@ -249,7 +245,7 @@ int dma_write(struct dma *d, uint64_t off, const void *src, size_t len, char **m
 	if (d->is_dead)
 		return -EIO;
 	pthread_mutex_lock(&d->lock);
-	ret = begin_locked(d, off, off + len, is_small, &b);
+	ret = dma_begin_locked(d, off, off + len, is_small, &b);
 	pthread_mutex_unlock(&d->lock);
 	if (ret)
 		return ret;
@@ -299,7 +295,7 @@ int dma_zero(struct dma *d, uint64_t off, uint64_t len)
 	if (d->is_dead)
 		return -EIO;
 	pthread_mutex_lock(&d->lock);
-	ret = begin_locked(d, off, off + len, false, &b);
+	ret = dma_begin_locked(d, off, off + len, false, &b);
 	pthread_mutex_unlock(&d->lock);
 	if (ret)
 		return ret;
@@ -313,7 +309,7 @@ int dma_zero(struct dma *d, uint64_t off, uint64_t len)
 	pthread_mutex_lock(&d->lock);
 	if (err)
 		ret = dma_fail_locked(d, "clearing memory", err);
-	write_ended_locked(d, b);
+	dma_write_ended_locked(d, b);
 	pthread_mutex_unlock(&d->lock);
 	return ret;
 }
