@@ -32,7 +32,9 @@ struct raw {
 	char *sim_dies, *sim_vram, *sim_resmem, *sim_swap_us, *sim_dir, *sim_ctl;
 	char *uring_depth;
 	char *fsname;
-	char *cuda_vram;
+	char *cuda_vram, *cuda_devices;
+	char *mem_keeper;
+	int mem;
 	char *compute; /* compute=VALUE */
 	int with_compute;
 	int cache;
@@ -64,6 +66,9 @@ static const struct fuse_opt specs[] = {
 	RAW("sim_ctl=%s", sim_ctl),
 	RAW("io_uring_q_depth=%s", uring_depth),
 	RAW("cuda_vram=%s", cuda_vram),
+	RAW("cuda_devices=%s", cuda_devices),
+	RAW("mem_keeper=%s", mem_keeper),
+	{ "mem", offsetof(struct raw, mem), 1 },
 	RAW("compute=%s", compute),
 	RAW("fsname=%s", fsname),
 	{ "compute", offsetof(struct raw, with_compute), 1 },
@@ -395,62 +400,83 @@ static int parse_numbers(struct raw *raw)
 	return 0;
 }
 
-/* "sim:dies=..,vram=.." from the sim_ options. */
+/* Of a device string. */
+struct part {
+	const char *key; /* with its "=", if it has one */
+	const char *value; /* NULL: not given */
+};
+
+/* "NAME:KEY=VALUE,KEY,..." of what was given */
+static int join(const char *name, const struct part *parts, size_t n,
+		char **device)
+{
+	size_t len = strlen(name) + 1;
+	char sep = ':';
+
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].value)
+			len += strlen(parts[i].key) + strlen(parts[i].value) + 1;
+	*device = malloc(len);
+	if (!*device)
+		return -ENOMEM;
+	strcpy(*device, name);
+	for (size_t i = 0; i < n; i++) {
+		const struct part *p = &parts[i];
+
+		if (!p->value)
+			continue;
+		sprintf(*device + strlen(*device), "%c%s%s", sep, p->key,
+			p->value);
+		sep = ',';
+	}
+	return 0;
+}
+
 static int sim_device(struct raw *raw)
 {
-	const struct {
-		const char *key;
-		const char *value;
-	} parts[] = {
-		{ "dies", raw->sim_dies },     { "vram", raw->sim_vram },
-		{ "resmem", raw->sim_resmem }, { "swap_us", raw->sim_swap_us },
-		{ "dir", raw->sim_dir },       { "ctl", raw->sim_ctl },
+	const struct part parts[] = {
+		{ "dies=", raw->sim_dies },
+		{ "vram=", raw->sim_vram },
+		{ "resmem=", raw->sim_resmem },
+		{ "swap_us=", raw->sim_swap_us },
+		{ "dir=", raw->sim_dir },
+		{ "ctl=", raw->sim_ctl },
 	};
-	size_t len = sizeof("sim:");
-	bool first = true;
-	char *device;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (parts[i].value)
-			len += strlen(parts[i].key) + strlen(parts[i].value) + 2;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (parts[i].value && strchr(parts[i].value, ',')) {
 			fprintf(stderr,
-				"k80fs: -o sim_%s=%s: no comma may be in it\n",
+				"k80fs: -o sim_%s%s: no comma may be in it\n",
 				parts[i].key, parts[i].value);
 			return -EINVAL;
 		}
 	}
-	device = malloc(len);
-	if (!device)
-		return -ENOMEM;
-	strcpy(device, "sim");
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (!parts[i].value)
-			continue;
-		strcat(device, first ? ":" : ",");
-		strcat(device, parts[i].key);
-		strcat(device, "=");
-		strcat(device, parts[i].value);
-		first = false;
-	}
-	raw->o->device = device;
-	return 0;
+	return join("sim", parts, ARRAY_SIZE(parts), &raw->o->device);
 }
 
 static int cuda_device(struct raw *raw)
 {
-	const char *vram = raw->cuda_vram;
+	const char *vram = raw->cuda_vram, *devices = raw->cuda_devices;
+	char number[32];
 	uint64_t bytes;
 
-	if (!vram || !strcmp(vram, "max")) {
-		raw->o->device = strdup("cuda");
-		return raw->o->device ? 0 : -ENOMEM;
-	}
-	if (size("cuda_vram", vram, &bytes))
+	if (devices && (!*devices || strchr(devices, ','))) {
+		fprintf(stderr,
+			"k80fs: bad value in -o cuda_devices=%s; names have + between them\n",
+			devices);
 		return -EINVAL;
-	return asprintf(&raw->o->device, "cuda:%" PRIu64, bytes) < 0 ? -ENOMEM
-								     : 0;
+	}
+	if (vram && strcmp(vram, "max") != 0) {
+		if (size("cuda_vram", vram, &bytes))
+			return -EINVAL;
+		snprintf(number, sizeof(number), "%" PRIu64, bytes);
+		vram = number;
+	}
+	return join("cuda",
+		    (const struct part[]){ { "vram=", vram },
+					   { "mem", raw->mem ? "" : NULL },
+					   { "devices=", devices } },
+		    3, &raw->o->device);
 }
 
 /* The daemon works in "/": there a relative path names something else. */
@@ -485,6 +511,20 @@ static int parse_compute(struct raw *raw)
 	return -EINVAL;
 }
 
+static int check_no_cuda(const struct raw *raw)
+{
+	const char *option = raw->cuda_vram      ? "cuda_vram="
+			     : raw->cuda_devices ? "cuda_devices="
+			     : raw->mem          ? "mem"
+			     : raw->mem_keeper   ? "mem_keeper="
+						 : NULL;
+
+	if (!option)
+		return 0;
+	fprintf(stderr, "k80fs: -o %s needs -o backend=cuda\n", option);
+	return -EINVAL;
+}
+
 static int parse_backend(struct raw *raw)
 {
 	struct options *o = raw->o;
@@ -494,7 +534,8 @@ static int parse_backend(struct raw *raw)
 
 	o->backend = strdup(raw->backend ? raw->backend : "bar_swap");
 	if (!o->backend || make_absolute(&raw->device) ||
-	    make_absolute(&raw->sim_dir) || make_absolute(&raw->sim_ctl))
+	    make_absolute(&raw->sim_dir) || make_absolute(&raw->sim_ctl) ||
+	    make_absolute(&raw->mem_keeper))
 		return -ENOMEM;
 	is_sim = !strcmp(o->backend, "sim");
 	is_cuda = !strcmp(o->backend, "cuda");
@@ -513,10 +554,15 @@ static int parse_backend(struct raw *raw)
 		fprintf(stderr, "k80fs: the sim_ options need -o backend=sim\n");
 		return -EINVAL;
 	}
-	if (raw->cuda_vram && !is_cuda) {
-		fprintf(stderr, "k80fs: -o cuda_vram= needs -o backend=cuda\n");
+	if (!is_cuda && check_no_cuda(raw))
+		return -EINVAL;
+	o->mem = raw->mem;
+	if (raw->mem_keeper && !o->mem) {
+		fprintf(stderr, "k80fs: -o mem_keeper= needs -o mem\n");
 		return -EINVAL;
 	}
+	o->mem_keeper = raw->mem_keeper;
+	raw->mem_keeper = NULL;
 	if (is_sim)
 		return sim_device(raw);
 	if (is_cuda)
@@ -610,6 +656,8 @@ static void raw_free(struct raw *raw)
 	free(raw->sim_dir);
 	free(raw->sim_ctl);
 	free(raw->cuda_vram);
+	free(raw->cuda_devices);
+	free(raw->mem_keeper);
 }
 
 /* As mount(8) reads a list: no comma in quotes, name="a,b", ends an option;
@@ -700,6 +748,7 @@ void options_free(struct options *o)
 	free(o->mountpoint);
 	free(o->backend);
 	free(o->device);
+	free(o->mem_keeper);
 }
 
 void options_help(const char *program)
@@ -734,7 +783,12 @@ void options_help(const char *program)
 	       "  -o sim_swap_us=N         what a swap takes (0)\n"
 	       "  -o sim_dir=DIR           keep their memory in DIR/dieN\n"
 	       "  -o sim_ctl=PATH          socket that takes faults to order\n"
-	       "  -o cuda_vram=SIZE|max    memory taken from each CUDA device (max)\n"
+	       "  -o cuda_vram=SIZE|max    memory taken from each CUDA device as dieN/vram\n"
+	       "  -o cuda_devices=LIST     only these: index by PCI address, PCI address or\n"
+	       "                           UUID, with + between them (all)\n"
+	       "  -o mem                   dieN/mem: files in the memory of CUDA devices that\n"
+	       "                           outlive the mount, see k80fs(8)\n"
+	       "  -o mem_keeper=PATH       socket of the k80-keeper that holds them\n"
 	       "  -f                       stay in the foreground\n"
 	       "  -d                       the same, with libfuse's debug output\n"
 	       "  -h, --help               this text\n"

@@ -18,7 +18,7 @@ struct fuse_args;
  * @mountpoint: absolute path
  * @backend:    "bar_swap", "sim" or "cuda"
  * @device:     for backend_open(): a path, "sim:..." put together from the
- *              sim_ options, or "cuda[:BYTES]"
+ *              sim_ options, or "cuda:..." of the cuda_ ones and mem
  * @wait_ms:    how long another's pin or lease may block a request
  * @slice_ms:   time slice, 0 for auto
  * @uid, @gid:  owner of the tree; *_set: given by the user
@@ -29,6 +29,8 @@ struct fuse_args;
  *              of each CPU's queue, 0 if not given
  * @compute:    a compute folder in each die; @streams: its kernels are those
  *              of streams of one context, not of contexts
+ * @mem:        a mem folder in each die; @mem_keeper: absolute path of the
+ *              socket of who holds its memory, NULL for the usual one
  * @foreground, @debug: -f, -d
  */
 struct options {
@@ -47,6 +49,8 @@ struct options {
 	uint32_t uring_depth;
 	bool compute;
 	bool streams;
+	bool mem;
+	char *mem_keeper;
 	bool foreground;
 	bool debug;
 	bool show_help;

@@ -200,7 +200,7 @@ struct backend {
 	_Atomic uint64_t swaps; /* binds that programmed the slot */
 	_Atomic uint64_t swap_counts[METRICS_BUCKETS + 1]; /* by duration */
 	_Atomic uint64_t swap_ns; /* all of them */
-	char why[256]; /* why it cannot be opened, one line; "" if errno says it */
+	char why[512]; /* why it cannot be opened, one line; "" if errno says it */
 };
 
 /**

@@ -37,13 +37,50 @@ refused "has no cuDriverGetVersion" env LD_LIBRARY_PATH="$W/nothing" "${cuda[@]}
 # each entry point of the way to a mount, at the first device and the second
 for call in cuInit cuDriverGetVersion cuDeviceGetCount cuDeviceGet \
 	cuDeviceGetName cuDeviceGetPCIBusId cuCtxCreate_v2 cuMemGetInfo_v2 \
-	cuMemAlloc_v2 cuMemsetD8_v2 cuCtxSynchronize; do
+	cuMemsetD8_v2 cuCtxSynchronize; do
 	refused CUDA_ERROR_UNKNOWN env STANDIN_FAIL=$call:1:999 "${cuda[@]}"
 done
-for call in cuDeviceGet cuCtxCreate_v2 cuMemGetInfo_v2 cuMemAlloc_v2 \
+for call in cuDeviceGet cuCtxCreate_v2 cuMemGetInfo_v2 cuMemCreate \
 	cuMemsetD8_v2; do
 	refused CUDA_ERROR_OUT_OF_MEMORY env STANDIN_FAIL=$call:2:2 "${cuda[@]}"
 done
 # its name is asked for too
 refused "CUDA error 999" env \
-	STANDIN_FAIL=cuMemAlloc_v2:1:999,cuGetErrorName:1:1 "${cuda[@]}"
+	STANDIN_FAIL=cuMemsetD8_v2:1:999,cuGetErrorName:1:1 "${cuda[@]}"
+
+# where memory cannot be mapped by itself it is an ordinary allocation
+plain=cuMemAlloc_v2:1:999
+for call in cuDeviceGetAttribute cuMemGetAllocationGranularity \
+	cuMemAddressReserve cuMemCreate cuMemExportToShareableHandle cuMemMap \
+	cuMemSetAccess; do
+	refused CUDA_ERROR_UNKNOWN env STANDIN_FAIL=$call:1:801,$plain "${cuda[@]}"
+	STANDIN_FAIL=$call:1:801 mount_at "$W/a" backend=cuda,cuda_vram=16M
+	t "$W/a/die0/vram" rw same,0,16M,0 pwrite,1M,64K,7 same,1M,64K,7
+	unmount "$W/a"
+done
+# a driver without these calls
+mkdir "$W/old"
+for name in cuMemCreate cuMemMap cuDeviceGetUuid_v2; do
+	sed "s/$name/${name%?}_/g" "$K80_LIBCUDA/libcuda.so.1" >"$W/old/libcuda.so.1"
+	refused CUDA_ERROR_UNKNOWN env LD_LIBRARY_PATH="$W/old" \
+		STANDIN_FAIL=$plain "${cuda[@]}"
+	LD_LIBRARY_PATH=$W/old mount_at "$W/a" backend=cuda,cuda_vram=16M
+	t "$W/a/die0/vram" rw same,0,16M,0 pwrite,1M,64K,7 same,1M,64K,7
+	unmount "$W/a"
+done
+
+# nothing is taken that nobody asked for
+use_standin STANDIN_DEVICES=2
+for text in "0000:3a:00.0 has 256 of 256 MiB free, 0000:3b:00.0 has" \
+	cuda_vram=8G cuda_vram=max "or mem for files" cuda_devices=; do
+	refused "$text" "$K80FS" -o backend=cuda "$W/a"
+done
+refused "0000:3b:00.0 has 256" "$K80FS" -o backend=cuda,cuda_devices=1 "$W/a"
+refused " more: -o cuda_vram" env STANDIN_DEVICES=16 "$K80FS" -o backend=cuda "$W/a"
+refused CUDA_ERROR_UNKNOWN env STANDIN_FAIL=cuMemGetInfo_v2:2:999 \
+	"$K80FS" -o backend=cuda "$W/a"
+for list in 2 -1 1+2 4a:00.0 3b:00 GPU-303030303a33413a30302e3000000000a \
+	GPU-303030303a33413a30302e30 x "0+"; do
+	refused "no device '" "$K80FS" \
+		-o "backend=cuda,cuda_vram=16M,cuda_devices=$list" "$W/a"
+done

@@ -156,15 +156,34 @@ static const struct {
 	  "sim_dir=/d,sim_ctl=/c",
 	  "sim:dies=2,vram=64M,resmem=1M,swap_us=5,dir=/d,ctl=/c" },
 	{ "backend=cuda", "cuda" },
-	{ "backend=cuda,cuda_vram=max", "cuda" },
-	{ "cuda_vram=4096,backend=cuda", "cuda:4096" },
-	{ "backend=cuda,cuda_vram=4K", "cuda:4096" },
-	{ "backend=cuda,cuda_vram=4k", "cuda:4096" },
-	{ "backend=cuda,cuda_vram=3M", "cuda:3145728" },
-	{ "backend=cuda,cuda_vram=139G", "cuda:149250113536" },
+	{ "backend=cuda,cuda_vram=max", "cuda:vram=max" },
+	{ "cuda_vram=4096,backend=cuda", "cuda:vram=4096" },
+	{ "backend=cuda,cuda_vram=4K", "cuda:vram=4096" },
+	{ "backend=cuda,cuda_vram=4k", "cuda:vram=4096" },
+	{ "backend=cuda,cuda_vram=3M", "cuda:vram=3145728" },
+	{ "backend=cuda,cuda_vram=139G", "cuda:vram=149250113536" },
+	{ "backend=cuda,mem", "cuda:mem" },
+	{ "mem,backend=cuda,cuda_vram=3M", "cuda:vram=3145728,mem" },
+	{ "backend=cuda,cuda_devices=0", "cuda:devices=0" },
+	{ "backend=cuda,mem,cuda_devices=1+3a:00.0",
+	  "cuda:mem,devices=1+3a:00.0" },
+	{ "backend=cuda,cuda_devices=1,cuda_vram=max,mem",
+	  "cuda:vram=max,mem,devices=1" },
 	{ "backend=bar_swap", "/dev/bar_swap" },
 	{ "backend=bar_swap,device=/dev/x", "/dev/x" },
 };
+
+START_TEST(mem_and_its_keeper)
+{
+	ck_assert_int_eq(parse("backend=cuda,mem,mem_keeper=/x/y"), 0);
+	ck_assert(o.mem);
+	ck_assert_str_eq(o.mem_keeper, "/x/y");
+	options_free(&o);
+	ck_assert_int_eq(parse("backend=cuda,cuda_vram=1G"), 0);
+	ck_assert(!o.mem);
+	ck_assert_ptr_null(o.mem_keeper);
+}
+END_TEST
 
 START_TEST(backend_and_its_options_make_the_device)
 {
@@ -256,6 +275,13 @@ static const char *const bad[] = {
 	"backend=cuda,device=/dev/nvidia0",
 	"cuda_vram=1G",
 	"backend=sim,cuda_vram=1G",
+	"cuda_devices=0",
+	"cuda_devices=,backend=cuda",
+	"cuda_devices=0\\,1,backend=cuda",
+	"mem",
+	"backend=sim,mem",
+	"mem_keeper=/x",
+	"mem_keeper=/x,backend=cuda",
 	"cuda_vram=,backend=cuda",
 	"cuda_vram=0,backend=cuda",
 	"cuda_vram=0G,backend=cuda",
@@ -662,6 +688,7 @@ Suite *options_suite(void)
 	tcase_add_loop_test(
 		values, last_of_sync_and_async_counts_for_the_kernel_too, 0, 2);
 	tcase_add_test(values, each_option_sets_its_field);
+	tcase_add_test(values, mem_and_its_keeper);
 	tcase_add_loop_test(values, backend_and_its_options_make_the_device, 0,
 			    ARRAY_SIZE(devices));
 	tcase_add_loop_test(values, value_at_its_limit_is_accepted, 0,

@@ -295,6 +295,7 @@ void fake_open(struct backend *be, unsigned int n_dies, size_t bytes)
 		fake.dies[die].info.bar1_mode = BS_MODE_PHYSICAL;
 		fake.dies[die].info.vram_bytes = bytes;
 		be->dies[die].len = be->dies[die].vram_bytes = bytes;
+		be->dies[die].space = bytes;
 	}
 	drop();
 }
