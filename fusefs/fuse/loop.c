@@ -18,8 +18,10 @@
 #include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "fuse/end.h"
 #include "fuse/fs.h"
@@ -35,7 +37,7 @@
 /* what stands before the data of a WRITE */
 #define HEAD_LEN (sizeof(struct fuse_in_header) + sizeof(struct fuse_write_in))
 
-/* libfuse reads that much at most: a page more than the longest WRITE's data */
+/* a page more than the longest WRITE's data */
 #define REQUEST_LEN(page) (OPTIONS_MAX_REQUEST + (page))
 
 struct loop;
@@ -74,7 +76,34 @@ static void await_request(struct fuse_session *se)
 		;
 }
 
-/* The end of the session cancels a thread that is blocked in here. */
+/*
+ * What read(2) of /dev/fuse gave. A connection that ends while a thread takes a
+ * request from it, as its last RELEASE often is, says ECONNABORTED.
+ */
+static int look_at_result(ssize_t n)
+{
+	if (n >= (ssize_t)sizeof(struct fuse_in_header))
+		return (int)n;
+	if (n >= 0)
+		return -EIO;
+	switch (errno) {
+	case ENOENT: /* interrupted before it was read */
+	case EAGAIN:
+		return -EINTR;
+	case ENODEV:
+	case ECONNABORTED:
+		return 0;
+	default:
+		return -errno;
+	}
+}
+
+/*
+ * The end of the session cancels a thread that is blocked in here.
+ *
+ * Return: the length of the request; 0: there is no connection any more;
+ * -EINTR: try again; or -errno.
+ */
 static int receive(struct loop_thread *t, struct fuse_buf *buf)
 {
 	struct loop *loop = t->loop;
@@ -85,8 +114,11 @@ static int receive(struct loop_thread *t, struct fuse_buf *buf)
 		await_request(se);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!fuse_session_exited(se))
-		ret = fuse_session_receive_buf(se, buf);
+		ret = look_at_result(read(fuse_session_fd(se), buf->mem,
+					  REQUEST_LEN(loop->page)));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	if (ret > 0)
+		buf->size = (size_t)ret;
 	return ret;
 }
 
@@ -112,8 +144,10 @@ static void *loop_run(void *arg)
 			break;
 		fuse_session_process_buf(se, &buf);
 	}
-	if (ret < 0)
+	if (ret < 0) {
+		log_err("reading requests: %s", strerror(-ret));
 		loop->error = ret;
+	}
 	fuse_session_exit(se);
 	fs_end_wake(loop->fs);
 	return NULL;
