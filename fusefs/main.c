@@ -21,6 +21,7 @@
 #include "fuse/attr.h"
 #include "fuse/compute.h"
 #include "fuse/end.h"
+#include "fuse/file.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
 #include "fuse/loop.h"
@@ -254,6 +255,7 @@ static int engine_start(struct fs *fs)
 	ret = learn_tree(fs);
 	if (ret)
 		goto out_backend;
+	fs_files_init(fs);
 	fs->io.be = &fs->be;
 	fs->io.wait_ns = fs->opts->wait_ms * NSEC_PER_MSEC;
 	fs->io.pool = pool_start(COPY_THREADS);
@@ -304,10 +306,25 @@ out_backend:
 	return ret;
 }
 
+/* When nothing is waited for any more; of an end that took long there is a
+ * little time left all the same. */
+static uint64_t end_of_patience(struct fs *fs)
+{
+	return MAX(fs->end.until, now_ns() + NSEC_PER_SEC);
+}
+
+/* What was answered gets to its dies. */
+static void settle(struct fs *fs)
+{
+	sched_end_holds(fs->io.sched, end_of_patience(fs) - now_ns());
+	io_end(&fs->io);
+	fs_files_finish(fs, end_of_patience(fs));
+	io_settle(&fs->io, end_of_patience(fs) - now_ns());
+}
+
 /* Returns false if something that was answered did not get to its die. */
 static bool engine_stop(struct fs *fs)
 {
-	uint64_t now = now_ns();
 	bool is_whole;
 	int ret;
 
@@ -315,22 +332,20 @@ static bool engine_stop(struct fs *fs)
 	for (unsigned int die = 0; fs->compute && die < fs->be.n_dies; die++)
 		sched_unpin(fs->io.sched, die);
 	compute_stop(fs->compute);
-	fs_uring_leave(fs);
-	sched_end_holds(fs->io.sched, 0);
-	io_end(&fs->io);
-	/* of an end that took long there is a little left all the same */
-	io_settle(&fs->io, MAX(fs->end.until, now + NSEC_PER_SEC) - now);
+	settle(fs);
 	ret = sched_stop(fs->io.sched);
 	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
 	fs_uring_stop(fs);
-	io_stop(&fs->io);
 	/* the thread that invalidates may wait for a page whose read nobody
 	 * will answer */
 	if (fs->se)
 		fs_end_cut(fs);
 	fs_interrupt_stop(fs);
+	/* it also goes on with lines of ctl */
 	fs_inval_stop(fs);
+	fs_files_free(fs);
+	io_stop(&fs->io);
 	fs_status_stop(fs);
 	is_whole = fs_end_is_whole(fs);
 	if (ret)

@@ -101,7 +101,7 @@ static void let_go(struct fs *fs)
 
 static uint64_t count_lost(struct fs *fs)
 {
-	uint64_t n = 0;
+	uint64_t n = fs->n_unclear;
 
 	for (unsigned int die = 0; die < fs->be.n_dies; die++)
 		n += backend_lost(&fs->be, die);

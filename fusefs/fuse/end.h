@@ -39,7 +39,7 @@ void fs_end_await(struct fs *fs);
 
 /**
  * fs_end_is_whole() - whether all that was answered has reached its die since
- * the end began
+ * the end began, what a new image leaves out too
  */
 bool fs_end_is_whole(struct fs *fs);
 

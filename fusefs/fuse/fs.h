@@ -109,8 +109,14 @@ struct fs {
 	struct fs_uring uring;
 	struct fs_pairs pairs;
 	struct fs_end end;
-	_Atomic unsigned int n_open; /* open files */
+	_Atomic uint64_t n_unclear; /* images whose holes are not cleared */
 	struct budget texts; /* of files that strangers have open */
+
+	_Atomic unsigned int n_open; /* length of @files */
+	pthread_mutex_t files_lock;
+	pthread_cond_t files_finished;
+	struct fs_file *files; /* under files_lock, as the next one */
+	unsigned int n_finishing; /* their images are being cleared */
 
 	pthread_mutex_t attr_lock;
 	struct fs_attr attrs[NODE_TABLE_LEN]; /* under attr_lock */
@@ -153,7 +159,9 @@ struct fs_module {
 };
 
 /**
- * struct fs_file - an open file
+ * struct fs_file - an open file, see file.h
+ * @next, @link: in the list of all, under its lock
+ * @is_closing: its image is being cleared for the last time, or has been
  * @flags: of its open
  * @io:   vram and resmem
  * @texts_room: bytes of it in the budget of the texts that strangers have open
@@ -163,6 +171,9 @@ struct fs_module {
  *        guards them, @module and @lines
  */
 struct fs_file {
+	struct fs_file *next;
+	struct fs_file **link;
+	bool is_closing;
 	const struct node *node;
 	int flags;
 	struct io_file io;

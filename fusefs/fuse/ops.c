@@ -9,25 +9,20 @@
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/util.h"
-#include "compute/compute.h"
 #include "fuse/attr.h"
 #include "fuse/compute.h"
 #include "fuse/ctl.h"
 #include "fuse/dir.h"
+#include "fuse/file.h"
 #include "fuse/fs.h"
-#include "fuse/loop.h"
-#include "fuse/metrics.h"
 #include "fuse/status.h"
-#include "fuse/trace.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
 #include "text/ctl.h"
-#include "text/trace.h"
 
 /* include/uapi/linux/fuse.h from 6.2 */
 #ifndef FOPEN_PARALLEL_DIRECT_WRITES
@@ -39,35 +34,9 @@
  * these requests too, see end_lease_early(). */
 #define FS_MAX_BACKGROUND 224
 
-/* Open files that anybody may open, and what one of them takes at most */
-#define TEXTS_MAX ((uint64_t)16 << 20)
-#define TEXT_LEN  (sizeof(struct fs_file) + COMPUTE_LOG_MAX)
-#define TEXT_MAX  METRICS_MAX /* the longest of is_text() */
-
 static struct fs_file *file_of(const struct fuse_file_info *fi)
 {
 	return (struct fs_file *)(uintptr_t)fi->fh;
-}
-
-static bool is_memory(const struct fs_file *f)
-{
-	return f->node->kind == NODE_VRAM || f->node->kind == NODE_RESMEM;
-}
-
-static bool is_status(const struct fs_file *f)
-{
-	return f->node->kind == NODE_STATUS || f->node->kind == NODE_ROOT_STATUS;
-}
-
-/* a text of which an open file has a snapshot */
-static bool is_text(const struct fs_file *f)
-{
-	return is_status(f) || f->node->kind == NODE_METRICS;
-}
-
-static bool is_ctl(const struct fs_file *f)
-{
-	return f->node->kind == NODE_CTL || f->node->kind == NODE_ROOT_CTL;
 }
 
 static bool is_compute(const struct fs_file *f)
@@ -79,7 +48,6 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
 
-	pthread_mutex_init(&fs->pairs.lock, NULL);
 	/* With it the kernel would set its own size to 0 at O_TRUNC. */
 	conn->want &= ~(unsigned int)FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Asynchronous readahead is not interrupted with its reader: its pages
@@ -96,113 +64,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs_uring_init(fs, conn);
 	conn->max_write = OPTIONS_MAX_REQUEST;
 	conn->max_read = OPTIONS_MAX_REQUEST; /* as in the mount option */
-	fs->texts.max = TEXTS_MAX;
 	conn->max_background = FS_MAX_BACKGROUND;
 	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;
-}
-
-static int open_memory(struct fs *fs, struct fs_file *f)
-{
-	unsigned int die = (unsigned int)f->node->die;
-	struct bs_info info;
-	int ret;
-
-	ret = backend_info(&fs->be, die, &info);
-	if (ret)
-		return ret;
-	if (!info.alive || info.state == BS_STATE_DEAD)
-		return -ENXIO;
-	f->io.die = die;
-	f->io.base =
-		f->node->kind == NODE_RESMEM ? fs->be.dies[die].vram_bytes : 0;
-	f->io.len = fs_vram_len(fs, f->node);
-	f->io.generation = info.generation;
-	f->io.nowait = f->flags & O_NONBLOCK;
-	f->io.sync = fs->opts->sync || (f->flags & (O_SYNC | O_DSYNC));
-	f->io.lost = backend_lost(&fs->be, die);
-	f->io.reader = backend_reader_new(&fs->be, die);
-	return 0;
-}
-
-static void file_free(struct fs *fs, struct fs_file *f)
-{
-	fs_pair_remove(&fs->pairs, &f->pair);
-	image_stop(&fs->io.images, &f->io.image);
-	readahead_free(&f->io.ra, &fs->io.ra);
-	backend_reader_end(&fs->be, f->io.die, f->io.reader);
-	if (is_status(f))
-		fs_status_forget(fs, f);
-	/* it may end at this moment: only the scheduler can tell */
-	if (is_ctl(f))
-		sched_drop(fs->io.sched, &f->hold);
-	pthread_mutex_destroy(&f->text_lock);
-	lines_free(&f->lines);
-	budget_give(&fs->io.kept, f->module.room);
-	budget_give(&fs->texts, f->texts_room);
-	free(f->module.text);
-	free(f->text);
-	free(f);
-	fs->n_open--;
-}
-
-/* Root and the owner keep what they open; there are not many of them. */
-static uint64_t texts_room(struct fs *fs, const struct node *n, uid_t uid)
-{
-	if (!node_is_report(n) || uid == 0 || uid == fs->opts->uid)
-		return 0;
-	return n->kind == NODE_TRACE ? TRACE_TEXT_MAX : TEXT_LEN;
-}
-
-static void snapshot(struct fs *fs, struct fs_file *f)
-{
-	if (is_status(f)) {
-		fs_status_snapshot(fs, f);
-		return;
-	}
-	pthread_mutex_lock(&f->text_lock);
-	f->text_len = fs_metrics_text(fs, f->text);
-	pthread_mutex_unlock(&f->text_lock);
-}
-
-static int file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
-		    struct fs_file **out)
-{
-	uint64_t room = texts_room(fs, n, uid);
-	struct fs_file *f;
-	int ret = 0;
-
-	if (room && !budget_take(&fs->texts, room))
-		return -ENFILE;
-	f = calloc(1, sizeof(*f));
-	if (!f) {
-		budget_give(&fs->texts, room);
-		return -ENOMEM;
-	}
-	f->texts_room = room;
-	f->node = n;
-	f->flags = flags;
-	f->hold.die = -1;
-	fs->n_open++;
-	pthread_mutex_init(&f->text_lock, NULL);
-	readahead_init(&f->io.ra);
-	if (is_memory(f)) {
-		ret = open_memory(fs, f);
-	} else if (is_compute(f)) {
-		ret = fs_compute_snapshot(fs, f);
-	} else if (is_text(f)) {
-		f->text = malloc(TEXT_MAX);
-		if (!f->text)
-			ret = -ENOMEM;
-		else
-			snapshot(fs, f);
-	} else if (n->kind == NODE_TRACE) {
-		ret = fs_trace_snapshot(fs, f);
-	}
-	if (ret)
-		file_free(fs, f);
-	else
-		*out = f;
-	return ret;
 }
 
 static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -221,38 +84,36 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EACCES);
 		return;
 	}
-	ret = file_new(fs, n, fi->flags, fuse_req_ctx(req)->uid, &f);
+	ret = fs_file_new(fs, n, fi->flags, fuse_req_ctx(req)->uid, &f);
 	if (ret) {
 		fuse_reply_err(req, -ret);
 		return;
 	}
-	if (is_memory(f) && (fi->flags & O_ACCMODE) != O_RDONLY)
+	if (fs_file_is_memory(f) && (fi->flags & O_ACCMODE) != O_RDONLY)
 		fs_pair_add(&fs->pairs, &f->pair, req, ino);
 	else
 		fs_pair_forget(&fs->pairs, req);
 	/* By hand: fuse_file_info of libfuse 3.10 to 3.14 lacks the flag of
 	 * parallel writes, without which a parked write locks the others. */
 	out.fh = (uintptr_t)f;
-	if (fs->opts->cache && is_memory(f))
+	if (fs->opts->cache && fs_file_is_memory(f))
 		fs->has_pages[ino] = true;
 	else
 		out.open_flags = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
 	if (fuse_reply_buf(req, (const char *)&out, sizeof(out)))
-		file_free(fs, f);
+		fs_file_drop(fs, f);
 }
 
 static void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct fs *fs = fuse_req_userdata(req);
-	struct fs_file *f = file_of(fi);
-
 	(void)ino;
-	fs_pair_remove(&fs->pairs, &f->pair);
-	if (is_memory(f))
-		fs_vram_finish(fs, f, file_free);
-	else
-		file_free(fs, f);
+	fs_file_close(fuse_req_userdata(req), file_of(fi));
 	fuse_reply_err(req, 0);
+}
+
+static const char *help_of(const struct fs_file *f)
+{
+	return ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT : CTL_SCOPE_DIE);
 }
 
 static void reply_text(fuse_req_t req, const char *text, size_t len,
@@ -281,7 +142,7 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	const char *text;
 
 	forget_open(req);
-	if (is_memory(f)) {
+	if (fs_file_is_memory(f)) {
 		/* the kernel names the owner of every read(2), and of no read
 		 * that fills the page cache */
 		if (!fi->lock_owner)
@@ -289,12 +150,12 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fs_vram_read(req, f, size, off, fi->flags);
 	} else if (is_compute(f)) {
 		fs_compute_read(req, f, size, off, fi->flags);
-	} else if (is_text(f)) {
-		char copy[TEXT_MAX];
+	} else if (fs_file_is_text(f)) {
+		char copy[FS_TEXT_MAX];
 		size_t len;
 
 		if (off == 0)
-			snapshot(fs, f);
+			fs_file_snapshot(fs, f);
 		pthread_mutex_lock(&f->text_lock);
 		len = f->text_len;
 		memcpy(copy, f->text, len);
@@ -303,8 +164,7 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	} else if (f->node->kind == NODE_TRACE) {
 		reply_text(req, f->text, f->text_len, size, off);
 	} else {
-		text = ctl_help(f->node->die < 0 ? CTL_SCOPE_ROOT
-						 : CTL_SCOPE_DIE);
+		text = help_of(f);
 		reply_text(req, text, strlen(text), size, off);
 	}
 }
@@ -318,7 +178,7 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 	(void)ino;
 	if (!size)
 		fuse_reply_write(req, 0);
-	else if (is_memory(f))
+	else if (fs_file_is_memory(f))
 		/* the page cache has no flags of its own */
 		fs_vram_write(req, f, buf, size, off,
 			      fi->writepage ? 0 : fi->flags);
@@ -360,7 +220,7 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	forget_open(req);
 	(void)ino;
-	if (is_memory(f))
+	if (fs_file_is_memory(f))
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
@@ -380,7 +240,7 @@ static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 	forget_open(req);
 	(void)ino;
 	(void)datasync;
-	if (is_memory(f))
+	if (fs_file_is_memory(f))
 		fs_vram_sync(req, f, false);
 	else
 		fuse_reply_err(req, 0);
@@ -403,7 +263,7 @@ static void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
 
 	forget_open(req);
 	(void)ino;
-	if (is_memory(f))
+	if (fs_file_is_memory(f))
 		fs_vram_fallocate(req, f, mode, off, len);
 	else
 		fuse_reply_err(req, EOPNOTSUPP);
@@ -421,28 +281,37 @@ static void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	(void)ino_out;
 	if (flags)
 		fuse_reply_err(req, EINVAL);
-	else if (!is_memory(in) || !is_memory(out))
+	else if (!fs_file_is_memory(in) || !fs_file_is_memory(out))
 		/* the kernel goes on with read and write */
 		fuse_reply_err(req, EOPNOTSUPP);
 	else
 		fs_vram_copy(req, in, off_in, out, off_out, len);
 }
 
+/* How long what can be read of it is. */
+static uint64_t file_len(struct fs *fs, struct fs_file *f)
+{
+	uint64_t len;
+
+	if (fs_file_is_memory(f))
+		return f->io.len;
+	if (is_compute(f))
+		return fs_compute_len(fs, f->node);
+	if (!f->text)
+		return strlen(help_of(f));
+	pthread_mutex_lock(&f->text_lock);
+	len = f->text_len;
+	pthread_mutex_unlock(&f->text_lock);
+	return len;
+}
+
 static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 		     struct fuse_file_info *fi)
 {
-	struct fs_file *f = file_of(fi);
-	uint64_t len = f->io.len;
+	uint64_t len = file_len(fuse_req_userdata(req), file_of(fi));
 
 	forget_open(req);
 	(void)ino;
-	if (is_compute(f))
-		len = fs_compute_len(fuse_req_userdata(req), f->node);
-	else if (!is_memory(f))
-		len = f->text ? f->text_len
-			      : strlen(ctl_help(f->node->die < 0
-							? CTL_SCOPE_ROOT
-							: CTL_SCOPE_DIE));
 	if (off < 0 || (uint64_t)off >= len)
 		fuse_reply_err(req, ENXIO);
 	else if (whence == SEEK_DATA)
@@ -460,7 +329,7 @@ static void fs_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 
 	forget_open(req);
 	(void)ino;
-	if (is_status(f)) {
+	if (fs_file_is_status(f)) {
 		fs_status_poll(req, f, ph);
 		return;
 	}

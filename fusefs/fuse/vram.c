@@ -292,9 +292,11 @@ static void on_finished(struct io *io, ssize_t result, const void *data)
 	struct finish *fin = container_of(io, struct finish, io);
 
 	(void)data;
-	if (result && result != -ESTALE)
+	if (result && result != -ESTALE) {
+		fin->fs->n_unclear++;
 		log_err("die=%u what a truncated file left out is not cleared: errno %zd",
 			io->die, -result);
+	}
 	fin->done(fin->fs, fin->file);
 	free(fin);
 }
