@@ -114,6 +114,7 @@ enum io_op {
  * @data:   WRITE: the bytes, valid until the answer, or until @park
  * @to:     READ: where the bytes go, NULL for a buffer of the engine's
  * @dst:    COPY: where to; @dst_off: first byte there
+ * @grows:  ZERO: a new image of @file that ends before it ends with it then
  * @hole_from: out: a hole of the image began there, in the file that was
  *          written to; UINT64_MAX: none did
  * @sync:   a write has reached the die when it is answered; @direct: neither
@@ -139,6 +140,7 @@ struct io {
 	void *to;
 	struct io_file *dst;
 	uint64_t dst_off;
+	bool grows;
 	uint64_t hole_from;
 	bool is_close;
 	bool sync;

@@ -242,7 +242,7 @@ static int step_zero(struct io *io)
 		io_mark_written(io->file);
 	readahead_touch(&eng->ra, io->die);
 	ret = backend_zero(eng->be, io->die, off, n);
-	io_image_write_end(io, &op, NULL, !ret);
+	io_image_write_end(io, &op, io->grows ? io->file : NULL, !ret);
 	if (!ret && io->sync)
 		ret = step_sync(io);
 	readahead_touch(&eng->ra, io->die);

@@ -57,9 +57,8 @@ static int call_park(struct io *io)
 	return 0;
 }
 
-static void call_end(struct fs_call *call, const void *data)
+static void call_free(struct fs_call *call)
 {
-	call->reply(call, call->result, data);
 	fs_uring_answered(call);
 	if (call->buf)
 		budget_give(&call->fs->io.kept, call->io.len);
@@ -69,40 +68,59 @@ static void call_end(struct fs_call *call, const void *data)
 
 static void on_inval(struct fs_inval *job)
 {
-	call_end(container_of(job, struct fs_call, inval), NULL);
+	struct fs_call *call = container_of(job, struct fs_call, inval);
+
+	if (call->reply)
+		call->reply(call, call->result, NULL);
+	call_free(call);
 }
 
-/* A write through the page cache keeps its pages locked until it is answered,
- * and the kernel updates them itself. */
-static bool makes_pages_old(const struct fs_call *call)
+/* A write through the page cache, of which the kernel updates the pages. */
+static bool is_cached(const struct fs_call *call)
 {
-	bool is_cached = call->fs->opts->cache && call->io.op == IO_WRITE &&
-			 !call->io.direct;
+	return call->fs->opts->cache && call->io.op == IO_WRITE &&
+	       !call->io.direct;
+}
 
-	return !is_cached && fs_inval_needed(call->fs, call->ino);
+/*
+ * Drops pages that are old now, before the answer. Those of a write through the
+ * page cache are locked until then, in pieces that may reach far before it: a
+ * hole that it leaves in a new image is dropped after the answer.
+ */
+static void drop_pages(struct fs_call *call)
+{
+	struct io *io = &call->io;
+	uint64_t off = io->dst ? io->dst_off : io->off;
+	uint64_t from = min_u64(off, io->hole_from);
+
+	if (is_cached(call)) {
+		call->reply(call, call->result, NULL);
+		call->reply = NULL;
+	}
+	call->inval.ino = call->ino;
+	call->inval.off = (off_t)from;
+	call->inval.len = (off_t)(off + io->len - from);
+	call->inval.then = on_inval;
+	fs_inval_queue(call->fs, &call->inval);
 }
 
 static void call_answer(struct io *io, ssize_t result, const void *data)
 {
 	struct fs_call *call = container_of(io, struct fs_call, io);
+	/* a clear that was interrupted has changed something, too */
+	bool is_change = call->ino && (result >= 0 || io->done);
 
 	fs_call_disarm(call);
 	call->result = result;
 	if (result >= 0 && call->ino)
 		fs_attr_touch(call->fs, call->ino, call->uid);
-	/* a clear that was interrupted has changed something, too */
-	if (call->ino && (result >= 0 || io->done) && makes_pages_old(call)) {
-		uint64_t off = io->dst ? io->dst_off : io->off;
-		uint64_t from = min_u64(off, io->hole_from);
-
-		call->inval.ino = call->ino;
-		call->inval.off = (off_t)from;
-		call->inval.len = (off_t)(off + io->len - from);
-		call->inval.then = on_inval;
-		fs_inval_queue(call->fs, &call->inval);
+	if (is_change && fs_inval_needed(call->fs, call->ino) &&
+	    (!is_cached(call) || io->hole_from < io->off)) {
+		drop_pages(call);
 		return;
 	}
-	call_end(call, data);
+	call->reply(call, result, data);
+	call_free(call);
 }
 
 struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)

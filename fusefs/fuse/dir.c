@@ -161,18 +161,16 @@ static int check_size(struct fs *fs, const struct node *n, off_t size)
 	}
 }
 
-/* an answer that comes after pages were dropped */
-struct resized {
-	struct fs_inval job;
-	struct fuse_req *req;
-};
-
-static void on_inval(struct fs_inval *job)
+static void answer_attr(struct fuse_req *req, uint64_t ino)
 {
-	struct resized *r = container_of(job, struct resized, job);
+	fs_getattr(req, ino, NULL);
+}
 
-	fs_getattr(r->req, job->ino, NULL);
-	free(r);
+static void set_size(struct fs *fs, fuse_req_t req, struct fs_file *f,
+		     uint64_t size)
+{
+	fs_inval_answer(fs, f->node->ino, fs_vram_resize(fs, f, size), size,
+			req, answer_attr);
 }
 
 static void on_cleared(struct fs_call *call, ssize_t result, const void *data)
@@ -184,8 +182,7 @@ static void on_cleared(struct fs_call *call, ssize_t result, const void *data)
 		fuse_reply_err(call->req, (int)-result);
 		return;
 	}
-	fs_vram_resize(call->fs, f, call->io.off);
-	fs_getattr(call->req, f->node->ino, NULL);
+	set_size(call->fs, call->req, f, call->io.off);
 }
 
 /* What reads as zeros now must not show old bytes when the image ends before
@@ -204,30 +201,14 @@ static void clear_first(fuse_req_t req, struct fs_file *f, uint64_t size)
 	fs_call_submit(call);
 }
 
-/* Whether the answer comes later. */
-static bool resize(fuse_req_t req, const struct node *n, struct fs_file *f,
-		   uint64_t size)
+static void resize(fuse_req_t req, struct fs_file *f, uint64_t size)
 {
 	struct fs *fs = fuse_req_userdata(req);
-	struct resized *r = NULL;
-	uint64_t from;
 
-	if (image_has_holes(&fs->io.images, &f->io.image)) {
+	if (image_has_holes(&fs->io.images, &f->io.image))
 		clear_first(req, f, size);
-		return true;
-	}
-	from = fs_vram_resize(fs, f, size);
-	if (from < size && fs_inval_needed(fs, n->ino))
-		r = calloc(1, sizeof(*r));
-	if (!r)
-		return false;
-	r->req = req;
-	r->job.ino = n->ino;
-	r->job.off = (off_t)from;
-	r->job.len = (off_t)(size - from);
-	r->job.then = on_inval;
-	fs_inval_queue(fs, &r->job);
-	return true;
+	else
+		set_size(fs, req, f, size);
 }
 
 /* The open file that a SETATTR is about, NULL for none. */
@@ -289,7 +270,9 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 		    FUSE_SET_ATTR_MTIME))
 		a->ctime = now;
 	pthread_mutex_unlock(&fs->attr_lock);
-	if (!f || !resize(req, n, f, (uint64_t)st->st_size))
+	if (f)
+		resize(req, f, (uint64_t)st->st_size);
+	else
 		fs_getattr(req, ino, fi);
 }
 

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fuse_lowlevel.h>
+#include <stdlib.h>
 
 #include "base/util.h"
 #include "fuse/fs.h"
@@ -31,6 +32,42 @@ void fs_inval_queue(struct fs *fs, struct fs_inval *job)
 	fs->inval_tail = &job->next;
 	pthread_cond_signal(&fs->inval_wake);
 	pthread_mutex_unlock(&fs->inval_lock);
+}
+
+/* an answer that comes after pages were dropped */
+struct late_answer {
+	struct fs_inval job;
+	struct fuse_req *req;
+	void (*answer)(struct fuse_req *req, uint64_t ino);
+};
+
+static void on_dropped(struct fs_inval *job)
+{
+	struct late_answer *late = container_of(job, struct late_answer, job);
+
+	late->answer(late->req, job->ino);
+	free(late);
+}
+
+void fs_inval_answer(struct fs *fs, uint64_t ino, uint64_t from, uint64_t to,
+		     struct fuse_req *req,
+		     void (*answer)(struct fuse_req *req, uint64_t ino))
+{
+	struct late_answer *late = NULL;
+
+	if (from < to && fs_inval_needed(fs, ino))
+		late = calloc(1, sizeof(*late));
+	if (!late) {
+		answer(req, ino);
+		return;
+	}
+	late->req = req;
+	late->answer = answer;
+	late->job.ino = ino;
+	late->job.off = (off_t)from;
+	late->job.len = (off_t)(to - from);
+	late->job.then = on_dropped;
+	fs_inval_queue(fs, &late->job);
 }
 
 static void on_part(struct fs_inval *job)

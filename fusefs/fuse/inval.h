@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct fs;
+struct fuse_req;
 
 /**
  * struct fs_inval - pages to be dropped from the page cache
@@ -43,6 +44,15 @@ void fs_inval_stop(struct fs *fs);
 bool fs_inval_needed(struct fs *fs, uint64_t ino);
 
 void fs_inval_queue(struct fs *fs, struct fs_inval *job);
+
+/**
+ * fs_inval_answer() - drop pages that read in another way now, then answer
+ * @from, @to: bytes of the file, none if @from is not below @to
+ * @answer:    called once, at once if there is nothing to drop
+ */
+void fs_inval_answer(struct fs *fs, uint64_t ino, uint64_t from, uint64_t to,
+		     struct fuse_req *req,
+		     void (*answer)(struct fuse_req *req, uint64_t ino));
 
 /**
  * fs_inval_die() - drop the pages of a die whose memory has changed

@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "fuse/call.h"
 #include "fuse/fs.h"
+#include "fuse/inval.h"
 
 static void reply_err(struct fs_call *call, ssize_t result)
 {
@@ -47,20 +48,22 @@ static void reply_plain(struct fs_call *call, ssize_t result, const void *data)
 		fuse_reply_err(call->req, 0);
 }
 
-static void make_longer(struct fs *fs, struct io_file *f, uint64_t end)
+static void answer_done(struct fuse_req *req, uint64_t ino)
 {
-	image_set_end(&fs->io.images, &f->image, f->base + end, true);
-	readahead_touch(&fs->io.ra, f->die);
+	(void)ino;
+	fuse_reply_err(req, 0);
 }
 
-/* A file that was made longer so ends there. */
-static void reply_zeroed(struct fs_call *call, ssize_t result, const void *data)
+/* All of the memory is there already; a new image may end later now. */
+static void make_longer(fuse_req_t req, struct fs_file *f, uint64_t end)
 {
-	const struct io *io = &call->io;
+	struct fs *fs = fuse_req_userdata(req);
+	uint64_t from = image_set_end(&fs->io.images, &f->io.image,
+				      f->io.base + end, true);
 
-	if (!result)
-		make_longer(call->fs, io->file, io->off + io->len);
-	reply_plain(call, result, data);
+	readahead_touch(&fs->io.ra, f->io.die);
+	fs_inval_answer(fs, f->node->ino, from - f->io.base, end, req,
+			answer_done);
 }
 
 static struct fs_call *new_call(fuse_req_t req, enum io_op op, struct fs_file *f)
@@ -142,7 +145,6 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		       off_t len)
 {
 	uint64_t end = (uint64_t)off + (uint64_t)len;
-	struct fs *fs = fuse_req_userdata(req);
 	bool beyond = end > f->io.len;
 	struct fs_call *call;
 
@@ -150,12 +152,13 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 		return;
 	switch (mode) {
 	case 0:
-		if (!beyond)
-			make_longer(fs, &f->io, end);
-		/* fall through */
+		if (beyond)
+			fuse_reply_err(req, EFBIG);
+		else
+			make_longer(req, f, end);
+		return;
 	case FALLOC_FL_KEEP_SIZE:
-		/* all of the memory is there already */
-		fuse_reply_err(req, !beyond ? 0 : mode ? ENOSPC : EFBIG);
+		fuse_reply_err(req, beyond ? ENOSPC : 0);
 		return;
 	case FALLOC_FL_ZERO_RANGE:
 	case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE:
@@ -184,7 +187,8 @@ void fs_vram_fallocate(fuse_req_t req, struct fs_file *f, int mode, off_t off,
 	 * could not even be killed while this waits for a hold. */
 	call->io.req.nowait = true;
 	call->ino = f->node->ino;
-	call->reply = mode & FALLOC_FL_KEEP_SIZE ? reply_plain : reply_zeroed;
+	call->io.grows = !(mode & FALLOC_FL_KEEP_SIZE);
+	call->reply = reply_plain;
 	fs_call_arm(call);
 	fs_call_submit(call);
 }
