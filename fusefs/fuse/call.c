@@ -147,6 +147,5 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 void fs_call_submit(struct fs_call *call)
 {
 	fs_uring_call(call);
-	if (!fs_uring_hand_over(call))
-		io_submit(&call->io);
+	io_submit(&call->io);
 }

@@ -32,7 +32,6 @@ struct fs_call {
 	void *buf;
 	struct uring_queue *queue;
 	bool is_waiting;
-	struct pool_work work;
 	uint64_t ino;
 	uid_t uid;
 	bool is_armed;

@@ -77,8 +77,6 @@ struct fs_uring {
 	struct uring_queue *queues;
 	atomic_uint n_queues;
 	_Atomic bool is_live;
-	pthread_mutex_t lock;
-	bool is_leaving; /* under lock: copy threads take no more */
 };
 
 /**

@@ -7,8 +7,8 @@
  * that the ring keeps until the answer: a read is copied to where the kernel
  * takes it from. What is different for us:
  *
- * - A handler that takes long would hold up its CPU's queue: clearing memory
- *   and copying between dies go to a copy thread.
+ * - A handler that takes long would hold up its CPU's queue: what is longer
+ *   than one request has threads of its own, as ever.
  * - Something that waits keeps its entry, see uring.h.
  * - libfuse tells nobody of signals that come for a request in a ring.
  * - At the end of its own loops libfuse frees the rings, and with them the
@@ -104,7 +104,6 @@ int fs_uring_choose(struct fs *fs, struct fuse_args *args)
 		log_warn("io_uring: %s; using /dev/fuse", obstacle);
 		return 0;
 	}
-	pthread_mutex_init(&fs->uring.lock, NULL);
 	/* libfuse makes one for each of these */
 	fs->uring.queues =
 		calloc((size_t)get_nprocs_conf(), sizeof(*fs->uring.queues));
@@ -175,8 +174,6 @@ void fs_uring_init(struct fs *fs, struct fuse_conn_info *conn)
 	(void)conn;
 }
 
-static struct uring_queue *const my_queue;
-
 void fs_uring_note(struct fs *fs, fuse_req_t req)
 {
 	(void)fs;
@@ -190,17 +187,11 @@ void fs_uring_call(struct fs_call *call)
 
 #endif
 
-static bool is_long(const struct fs_call *call)
-{
-	return call->io.op == IO_ZERO || call->io.op == IO_COPY ||
-	       call->io.op == IO_CLEAR;
-}
-
 int fs_uring_wait(struct fs_call *call)
 {
 	if (!call->queue || call->is_waiting)
 		return 0;
-	if (!uring_wait(call->queue, is_long(call)))
+	if (!uring_wait(call->queue, call->io.req.is_long))
 		/* the kernel copies in pieces then */
 		return call->io.op == IO_COPY ? -EXDEV : -EBUSY;
 	call->is_waiting = true;
@@ -212,44 +203,6 @@ void fs_uring_answered(struct fs_call *call)
 	if (call->is_waiting)
 		uring_wait_end(call->queue);
 	call->is_waiting = false;
-}
-
-static void run_elsewhere(struct pool_work *work)
-{
-	struct fs_call *call = container_of(work, struct fs_call, work);
-
-	io_submit(&call->io);
-}
-
-bool fs_uring_hand_over(struct fs_call *call)
-{
-	struct fs *fs = call->fs;
-	bool is_late;
-	int ret;
-
-	if (!call->queue || call->queue != my_queue || !is_long(call))
-		return false;
-	ret = fs_uring_wait(call);
-	if (ret) {
-		call->io.answer(&call->io, ret, NULL);
-		return true;
-	}
-	call->work.fn = run_elsewhere;
-	pthread_mutex_lock(&fs->uring.lock);
-	is_late = fs->uring.is_leaving;
-	if (!is_late)
-		pool_submit(fs->io.pool, &call->work);
-	pthread_mutex_unlock(&fs->uring.lock);
-	return !is_late;
-}
-
-void fs_uring_leave(struct fs *fs)
-{
-	if (!fs->uring.depth)
-		return;
-	pthread_mutex_lock(&fs->uring.lock);
-	fs->uring.is_leaving = true;
-	pthread_mutex_unlock(&fs->uring.lock);
 }
 
 void fs_uring_stop(struct fs *fs)

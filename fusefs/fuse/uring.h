@@ -44,15 +44,6 @@ int fs_uring_wait(struct fs_call *call);
 /** fs_uring_answered() - after the answer */
 void fs_uring_answered(struct fs_call *call);
 
-/**
- * fs_uring_hand_over() - have a copy thread submit a long request
- * Return: true if it was taken, or has been answered.
- */
-bool fs_uring_hand_over(struct fs_call *call);
-
-/** fs_uring_leave() - from here on nothing is handed over */
-void fs_uring_leave(struct fs *fs);
-
 /** fs_uring_stop() - give the rings back: every request was answered */
 void fs_uring_stop(struct fs *fs);
 
