@@ -148,7 +148,7 @@ enum sched_flush_turn {
  */
 static inline bool sched_is_passing(int error)
 {
-	return error == -EBUSY || error == -ENOMEM || error == -EINTR;
+	return error == -EBUSY || error == -ENOMEM;
 }
 
 /**

@@ -244,6 +244,13 @@ static void bind_ended_locked(struct sched *s, struct req_list *out,
 	}
 	s->foreign = false;
 	sched_clock_locked(s, now);
+	if (s->job_result == -EINTR) {
+		/* the daemon was stopped, or a debugger came: nobody who waits
+		 * has had a signal, and nothing was done */
+		s->retry_at = now + SCHED_RETRY_NS;
+		policy_swapped(&s->policy, -1, now, 0);
+		return;
+	}
 	if (s->job_result) {
 		policy_swapped(&s->policy, -1, now, 0);
 		if (s->hold_die == (int)die)

@@ -195,8 +195,8 @@ static bool is_in(int error, const int *errors, size_t n)
 static bool is_forgiven(const struct worker *w, unsigned int die, int error,
 			bool by_name)
 {
-	static const int of_die[] = { EIO,    ENXIO, EBUSY,  ESTALE,   EAGAIN,
-				      ENOMEM, EINTR, ENODEV, ETIMEDOUT };
+	static const int of_die[] = { EIO,    ENXIO,  EBUSY,  ESTALE,
+				      EAGAIN, ENOMEM, ENODEV, ETIMEDOUT };
 	/* EIO is the kernel's, of an answer that the kill cut short */
 	static const int of_kill[] = { ENOTCONN, ECONNABORTED, ENOENT, EIO };
 

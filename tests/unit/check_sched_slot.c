@@ -35,6 +35,48 @@ START_TEST(failed_swap_answers_all_waiters_of_that_die_only)
 }
 END_TEST
 
+/* The daemon was stopped, say: none of those who wait has had a signal. */
+START_TEST(swap_that_was_interrupted_is_made_again)
+{
+	static const enum sched_op ops[] = { SCHED_IO, SCHED_PIN, SCHED_ACQUIRE,
+					     SCHED_RESET };
+	struct ask *a, *other;
+
+	fake_fail(FAKE_BIND, 1, -EINTR, 2);
+	a = ask_start(ops[_i], 1);
+	other = ask_start(SCHED_IO, 1);
+	for (unsigned int n = 1; n <= 2; n++) {
+		support_wait_until(fake_count(FAKE_BIND, 1) == n);
+		fixture_settle();
+		ck_assert(ask_is_open(a));
+		fixture_advance(10 * MS);
+	}
+	ck_assert_int_eq(ask_wait(a), 0);
+	ck_assert_int_eq(ask_wait(other), 0);
+	ck_assert_uint_eq(fake_count(FAKE_BIND, 1), 3);
+	put(1);
+	if (ops[_i] == SCHED_IO)
+		put(1);
+}
+END_TEST
+
+/* Nor does it end the hold that it was made for. */
+START_TEST(swap_of_a_held_die_that_was_interrupted_keeps_the_hold)
+{
+	struct sched_view view;
+
+	ck_assert_int_eq(ask_run(SCHED_PIN, 1), 0);
+	fake_fail(FAKE_BIND, 1, -EINTR, 1);
+	ask_start(SCHED_ACQUIRE, 1);
+	support_wait_until(fake_count(FAKE_BIND, 1) == 2);
+	fixture_settle();
+	fixture_advance(10 * MS);
+	sched_view(fixture_sched, 1, &view);
+	ck_assert_str_eq(view.hold, "pin");
+	ck_assert_int_eq(ask_run(SCHED_RELEASE, 1), 0);
+}
+END_TEST
+
 START_TEST(acquire_of_the_die_that_is_in_looks_at_it_again)
 {
 	struct ask *a;
@@ -384,6 +426,9 @@ Suite *sched_slot_suite(void)
 	suite_add_tcase(suite, failure);
 
 	tcase_add_checked_fixture(look, fixture_setup, fixture_teardown);
+	tcase_add_loop_test(look, swap_that_was_interrupted_is_made_again, 0, 4);
+	tcase_add_test(look,
+		       swap_of_a_held_die_that_was_interrupted_keeps_the_hold);
 	tcase_add_test(look, acquire_of_the_die_that_is_in_looks_at_it_again);
 	tcase_add_loop_test(look, reset_reaches_bind_as_a_flag, 0, 2);
 	tcase_add_test(look, reset_waits_for_the_copy_that_runs);
