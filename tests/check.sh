@@ -38,7 +38,8 @@ plan() {
 		echo 'vm-all | mount-cuda places deb metrics | sanitizers one-process valgrind fuzz'
 		;;
 	long)
-		printf '%s\n' mount-long vm-long deb-long roots
+		printf '%s\n' mount-long stress-memory stress-threads vm-long \
+			deb-long roots
 		;;
 	*)
 		printf '%s\n' "$@"
@@ -67,6 +68,8 @@ part_deb() { tests/deb.sh bookworm; }
 part_vm_all() { vm all; }
 
 part_mount_long() { K80_LONG=1 tests/mount/run.sh; }
+part_stress_memory() { stress address,undefined; }
+part_stress_threads() { stress thread; }
 part_vm_long() { vm long; }
 part_deb_long() { tests/deb.sh trixie; }
 part_roots() { tests/roots.sh; }
@@ -86,6 +89,15 @@ mount_cuda() {
 		grep -LE '^need_(slot|sim)' vram_*.sh tool_*.sh tree_*.sh \
 			prog_sweep*.sh prog_multi*.sh)
 	K80FS_BACKEND=cuda tests/mount/run.sh -j $((cores + 1)) "${names[@]}"
+}
+
+# stress SANITIZERS: ten minutes of the mounted stress on a daemon built with
+# them; whatever they report is a failure
+stress() {
+	local build=build-${1//,/-}
+	make -s "-j$cores" SAN="$1" "$build/k80fs" || return
+	K80FS=$PWD/$build/k80fs K80_STRESS_SECONDS=600 \
+		tests/mount/run.sh prog_stress
 }
 
 # run_part PART: what it prints, with its name in front; RESULT goes to a file

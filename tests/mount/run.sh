@@ -33,6 +33,7 @@ export K80_TEST_BIN=${K80_TEST_BIN:-$repo/build/mount}
 # the module has one slot: scripts would see each other's swaps
 [ "$K80FS_BACKEND" != bar_swap ] || jobs=1
 scale=${K80_TIME_SCALE:-1}
+supp=$repo/tests/unit/tsan.supp
 
 if [ ! -x "$K80FS" ]; then
 	echo "run.sh: $K80FS is not built (make)" >&2
@@ -99,7 +100,7 @@ run_one() {
 	start=$SECONDS
 	K80_TEST_WORK=$work ASAN_OPTIONS=log_path=$work/san \
 		UBSAN_OPTIONS=log_path=$work/san \
-		TSAN_OPTIONS=log_path=$work/san \
+		TSAN_OPTIONS=log_path=$work/san:suppressions=$supp \
 		timeout -k 10 "$limit" bash "$script" \
 		>"$base/$name.log" 2>&1 </dev/null
 	rc=$?
