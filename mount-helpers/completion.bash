@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 # Completion for bash: the programs' options, as their --help has them, mounts,
 # and the commands of a ctl file for `> .../ctl echo COMMAND`, as it lists them.
+# "command", because an alias of whoever reads this, grep with colours say, would
+# become part of it.
 
 # _k80_words LIST PREFIX: those that go on from PREFIX
 _k80_words()
@@ -12,22 +14,24 @@ _k80_words()
 # the options that $1 --help has; nothing if it cannot be run
 _k80_options()
 {
-	"$1" --help 2>/dev/null | grep -oE -- '(^|[ ,[|])--?[a-zA-Z][a-z-]*' |
-		grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u
+	"$1" --help 2>/dev/null |
+		command grep -oE -- '(^|[ ,[|])--?[a-zA-Z][a-z-]*' |
+		command grep -oE -- '--?[a-zA-Z][a-z-]*' | command sort -u
 }
 
 # what may stand behind -o, with "=" where a value follows
 _k80fs_mount_options()
 {
-	"$1" --help 2>/dev/null | sed -nE 's/^ +-o ([^ ]+).*/\1/p' |
-		tr ',' '\n' | sed 's/=.*/=/'
+	"$1" --help 2>/dev/null | command sed -nE 's/^ +-o ([^ ]+).*/\1/p' |
+		command tr ',' '\n' | command sed 's/=.*/=/'
 }
 
 # the values that --help has for the option $2
 _k80fs_values()
 {
-	"$1" --help 2>/dev/null | sed -nE "s/^ +-o $2=([^ ]+).*/\\1/p" |
-		tr '|' '\n' | grep -v '[A-Z]'
+	"$1" --help 2>/dev/null |
+		command sed -nE "s/^ +-o $2=([^ ]+).*/\\1/p" |
+		command tr '|' '\n' | command grep -v '[A-Z]'
 }
 
 _k80fs()
@@ -72,8 +76,8 @@ _umount_k80fs()
 	if [[ $cur == -* ]]; then
 		_k80_words '-l -f -n -r -v' "$cur"
 	else
-		_k80_words "$(awk '$3 == "fuse.k80fs" { print $2 }' /proc/self/mounts)" \
-			"$cur"
+		_k80_words "$(command awk '$3 == "fuse.k80fs" { print $2 }' \
+			/proc/self/mounts)" "$cur"
 	fi
 }
 
@@ -84,8 +88,10 @@ _k80_ctl()
 
 	[[ $COMP_LINE =~ \>\ *([^\ \;\|\&]*/ctl)(\ |$) ]] || return 0
 	file=${BASH_REMATCH[1]}
-	[[ $(findmnt -no FSTYPE -T "$file" 2>/dev/null) == fuse.k80fs ]] || return 0
-	_k80_words "$(awk '/^[a-z]/ { print $1 }' "$file" 2>/dev/null)" "$cur"
+	[[ $(command findmnt -no FSTYPE -T "$file" 2>/dev/null) == fuse.k80fs ]] ||
+		return 0
+	_k80_words "$(command awk '/^[a-z]/ { print $1 }' "$file" 2>/dev/null)" \
+		"$cur"
 }
 
 complete -F _k80fs k80fs

@@ -34,6 +34,25 @@ test_mount_options_are_those_of_help()
 	expect 'uid=0,gid=' "$(cat got)"
 }
 
+# whoever reads it may have some
+test_aliases_are_no_part_of_it()
+{
+	local line='k80fs -o ba' word
+	local -a COMP_WORDS=(k80fs -o ba) COMPREPLY=()
+	local COMP_CWORD=2 COMP_LINE=$line COMP_POINT=${#line}
+
+	shopt -s expand_aliases
+	for word in awk findmnt grep sed sort tr; do
+		# shellcheck disable=SC2139 # that word
+		alias "$word=false"
+	done
+	# shellcheck source=/dev/null
+	. "$HELPERS/completion.bash"
+	PATH=$HELPERS/../build:$PATH _k80fs k80fs
+	unalias -a
+	expect 'backend=' "${COMPREPLY[*]}"
+}
+
 test_values_of_an_option()
 {
 	offers 'k80fs -o backend=' >got
