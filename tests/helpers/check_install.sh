@@ -109,3 +109,21 @@ test_the_library_of_memory_files_is_installed()
 	if p.startswith("/usr/local")][0])'
 	[ -e "$WORK/a$(cat out)/k80fs.py" ] || die "no module in $(cat out)"
 }
+
+# DKMS of Debian 12 and whoever calls make do not say so
+test_the_module_is_built_by_what_built_the_kernel()
+{
+	# shellcheck disable=SC2016 # make's variable
+	printf 'modules:\n\t@echo "LLVM=$(LLVM)"\n' >Makefile
+	run env -u LLVM make -s -C "$TOP/kmod" KDIR="$WORK"
+	expect 'LLVM=' "$(cat out)" "by gcc"
+	echo CONFIG_CC_IS_CLANG=y >.config
+	run env -u LLVM make -s -C "$TOP/kmod" KDIR="$WORK"
+	expect 'LLVM=1' "$(cat out)" "by clang"
+	run make -s -C "$TOP/kmod" KDIR="$WORK" LLVM=
+	expect 'LLVM=' "$(cat out)" "by gcc, as ordered"
+	mkdir -p include/config
+	mv .config include/config/auto.conf
+	run env -u LLVM make -s -C "$TOP/kmod" KDIR="$WORK"
+	expect 'LLVM=1' "$(cat out)" "by clang, headers without .config"
+}
