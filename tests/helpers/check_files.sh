@@ -161,10 +161,11 @@ test_modprobe_file_names_only_parameters_of_the_module()
 
 test_udev_rule_opens_the_node_to_the_group_alone()
 {
-	local rule
+	local ours='SUBSYSTEM=="misc",KERNEL=="bar_swap"' rules
 
-	rule=$(grep -v '^#' "$HELPERS/60-bar-swap.rules" | grep .)
-	expect 1 "$(echo "$rule" | wc -l)"
-	expect 'SUBSYSTEM=="misc",KERNEL=="bar_swap",GROUP="k80",MODE="0660",TAG+="systemd"' \
-		"$(echo "$rule" | tr -d ' ')"
+	rules=$(grep -v '^#' "$HELPERS/60-bar-swap.rules" | grep . | tr -d ' ')
+	# udev leaves out a line whose group it does not know, mode and all, and
+	# who waits for the module waits without that group too
+	expect "$ours,TAG+=\"systemd\"
+$ours,GROUP=\"k80\",MODE=\"0660\"" "$rules"
 }
