@@ -113,6 +113,13 @@ static void on_signal(int sig)
 	is_ended = 1;
 }
 
+static bool is_ignored(int sig)
+{
+	struct sigaction now;
+
+	return !sigaction(sig, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
 /* They end a wait for a command or a kernel, and nothing else: every worker
  * must leave its die in order. */
 static void catch_signals(void)
@@ -120,8 +127,12 @@ static void catch_signals(void)
 	const struct sigaction action = { .sa_handler = on_signal };
 
 	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++)
-		sigaction(end_signals[i], &action, NULL);
+		/* whoever ignored that one, nohup say, means it */
+		if (end_signals[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaction(end_signals[i], &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* a log that has grown to its limit is an error like any other */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /*

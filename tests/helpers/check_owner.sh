@@ -12,11 +12,13 @@ owner()
 {
 	[ -x "$OWNER" ] || skip "k80-owner is not built"
 	rc=0
+	# a run of tests may be under nohup(1)
 	if [ "$STANDIN" = real ]; then
-		"$OWNER" --device=sim:vram=64M "$@" >out 2>&1 || rc=$?
-	else
-		LD_LIBRARY_PATH=$STANDIN "$OWNER" --device=sim:vram=64M "$@" \
+		env --default-signal=HUP "$OWNER" --device=sim:vram=64M "$@" \
 			>out 2>&1 || rc=$?
+	else
+		LD_LIBRARY_PATH=$STANDIN env --default-signal=HUP \
+			"$OWNER" --device=sim:vram=64M "$@" >out 2>&1 || rc=$?
 	fi
 }
 
@@ -165,6 +167,21 @@ test_no_worker_is_left_behind()
 		[ $sig = KILL ] || expect_line "end: the slot stays" log
 		wait_for sh -c '! pgrep -x -f "k80-worker .*"'
 	done
+}
+
+test_nohup_is_meant()
+{
+	local pid
+
+	mkfifo -m 600 fifo
+	nohup "$OWNER" --device=none --input=fifo --log=log >/dev/null 2>&1 &
+	pid=$!
+	wait_for grep -q ' ready' log
+	kill -HUP $pid
+	timeout 20 sh -c 'printf "count\nstatus\nquit\n" >fifo' ||
+		die "it has ended: $(cat log)"
+	wait $pid || :
+	expect_line "status: slot" log
 }
 
 test_input_of_others_is_refused()
@@ -328,6 +345,20 @@ test_a_full_log_ends_it()
 		expect 1 "$rc" "exit code of $out"
 		expect_line "standard output: No space left on device" err
 	done
+}
+
+# the signal that comes with it would leave every die to the anchors
+test_a_log_at_the_limit_of_files_ends_it_in_order()
+{
+	mkfifo -m 600 fifo
+	head -c 1000 /dev/zero | tr '\0' '\n' >log
+	rc=0
+	(
+		ulimit -f 1
+		exec "$OWNER" --device=none --input=fifo --log=log >out 2>&1
+	) || rc=$?
+	expect 1 "$rc" "exit code"
+	expect "k80-owner: the log: File too large" "$(cat out)" complaint
 }
 
 test_an_input_that_cannot_be_read_is_an_error()
