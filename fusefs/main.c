@@ -143,6 +143,8 @@ static const char *sim_advice(int err)
 		return ": look at sim_dir and sim_ctl, or at TMPDIR without them";
 	case ENOMEM:
 		return ": address space of all dies is needed (ulimit -v)";
+	case EFBIG:
+		return ": a die's file is as long as its memory (ulimit -f)";
 	default:
 		return "";
 	}

@@ -27,10 +27,15 @@
 
 static void end_signals(sigset_t *set)
 {
+	struct sigaction hangup;
+
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGINT);
-	sigaddset(set, SIGHUP);
+	/* whoever ignored that one, nohup say, means it; one that is blocked
+	 * would reach us all the same */
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
 }
 
 int fs_end_prepare(struct fs *fs)
@@ -38,8 +43,9 @@ int fs_end_prepare(struct fs *fs)
 	sigset_t set;
 
 	end_signals(&set);
-	/* whoever ignored it, nohup say, means it */
 	signal(SIGPIPE, SIG_IGN);
+	/* a file that may not be so long (ulimit -f) is an error like any other */
+	signal(SIGXFSZ, SIG_IGN);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	fs->end.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fs->end.signal_fd < 0)

@@ -35,6 +35,12 @@ refused sim_vram -o backend=sim,sim_vram=4097 "$W/a"
 refused sim_vram -o backend=sim,sim_vram=12Q "$W/a"
 refused sim_swap_us -o backend=sim,sim_swap_us=-1 "$W/a"
 refused "$W/missing" -o "backend=sim,sim_dir=$W/missing" "$W/a"
+# the signal that comes with it says nothing
+(
+	ulimit -f 1
+	refused "File too large: a die's file is as long" \
+		-o backend=sim,sim_vram=16M "$W/a"
+)
 refused wait -o backend=sim,wait=x "$W/a"
 refused wait -o backend=sim,wait= "$W/a"
 refused timeslice -o backend=sim,timeslice=-5 "$W/a"
