@@ -109,6 +109,14 @@ static const struct fuse_opt specs[] = {
 	FUSE_OPT_KEY("rootcontext=", FUSE_OPT_KEY_KEEP),
 	/* always in force */
 	FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("nonempty", FUSE_OPT_KEY_DISCARD),
+	/* what /proc/mounts shows of each FUSE mount, and so has a line of
+	 * fstab that was made from it */
+	FUSE_OPT_KEY("user_id=", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("group_id=", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("rootmode=", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("max_read=", FUSE_OPT_KEY_DISCARD),
+	FUSE_OPT_KEY("subtype=", FUSE_OPT_KEY_DISCARD),
 	/* what mount(8) has for every file system and means nothing here */
 	FUSE_OPT_KEY("symfollow", FUSE_OPT_KEY_DISCARD),
 	FUSE_OPT_KEY("nosymfollow", FUSE_OPT_KEY_DISCARD),

@@ -102,8 +102,8 @@ test_sloppy_knows_the_options_of_k80fs()
 	"$k80fs" --help | grep '^  -o ' | grep -oE '(-o |,)[a-z_]+' |
 		sed 's/^-o //; s/^,//' >of_k80fs
 	# libfuse's, passed on to it
-	printf '%s\n' auto_unmount default_permissions context fscontext \
-		defcontext rootcontext >>of_k80fs
+	printf '%s\n' auto_unmount default_permissions nonempty context \
+		fscontext defcontext rootcontext >>of_k80fs
 	sort -u -o of_k80fs of_k80fs
 	sed -n "/^KNOWN=/,/'$/p" "$HELPERS/mount.k80fs" | sed "s/^KNOWN=//" |
 		tr -d "'" | tr -s '\t ' '\n' | grep . | sort -u >of_helper

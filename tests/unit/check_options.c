@@ -466,6 +466,16 @@ START_TEST(words_of_mount_are_accepted)
 	ck_assert_int_eq(n_option("nosymfollow"), 0);
 	ck_assert_int_eq(n_option("lazytime"), 0);
 	forget();
+	/* a line of /proc/mounts */
+	ck_assert_int_eq(parse("rw,nosuid,nodev,relatime,user_id=1000,"
+			       "group_id=1000,default_permissions,allow_other,"
+			       "max_read=4096,rootmode=40755,subtype=k80fs,"
+			       "nonempty"),
+			 0);
+	ck_assert_int_eq(n_option("user_id=1000"), 0);
+	ck_assert_int_eq(n_option("max_read=4096"), 0);
+	ck_assert_int_eq(n_option("nonempty"), 0);
+	forget();
 	ck_assert_int_eq(parse("ro"), 0);
 	ck_assert_int_eq(n_option("ro"), 1);
 }
