@@ -28,6 +28,7 @@
 #include "fuse/ops.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
+#include "text/quote.h"
 
 #define EXIT_USAGE 2
 
@@ -103,8 +104,8 @@ static void *announce(void *arg)
 
 	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
 	if (stat(path, &st)) {
-		fprintf(stderr, "k80fs: %s: mounted, but does not work: %s\n",
-			fs->opts->mountpoint, strerror(errno));
+		quote_line(stderr, "k80fs: %s: mounted, but does not work: %s",
+			   fs->opts->mountpoint, strerror(errno));
 		fuse_session_exit(fs->se);
 		fs_end_wake(fs);
 		return NULL;
@@ -153,16 +154,16 @@ static const char *sim_advice(int err)
 /* The simulator's options as they were given. */
 static void say_why_no_sim(const struct options *o, int err)
 {
-	const char *part = strchr(o->device, ':');
+	const char *given = strchr(o->device, ':');
+	char *parts = strdup(given ? given + 1 : ""), *save, *part;
 
 	fprintf(stderr, "k80fs: simulator");
-	while (part) {
-		const char *end = strchr(++part, ',');
-		int len = end ? (int)(end - part) : (int)strlen(part);
-
-		fprintf(stderr, " sim_%.*s", len, part);
-		part = end;
+	for (part = parts ? strtok_r(parts, ",", &save) : NULL; part;
+	     part = strtok_r(NULL, ",", &save)) {
+		fputs(" sim_", stderr);
+		quote_plain(stderr, part);
 	}
+	free(parts);
 	fprintf(stderr, ": %s%s\n", strerror(err), sim_advice(err));
 }
 
@@ -173,26 +174,26 @@ static void say_why_no_backend(const struct fs *fs, int err)
 	const char *why = strerror(err);
 
 	if (*fs->be.why)
-		fprintf(stderr, "k80fs: %s\n", fs->be.why);
+		quote_line(stderr, "k80fs: %s", fs->be.why);
 	else if (!strcmp(o->backend, "cuda"))
 		fprintf(stderr, "k80fs: cuda: %s\n", why);
 	else if (!strcmp(o->backend, "sim"))
 		say_why_no_sim(o, err);
 	else if (err == EACCES || err == EPERM)
-		fprintf(stderr,
-			"k80fs: %s: %s: run as root or as a member of group k80\n",
-			o->device, why);
+		quote_line(stderr,
+			   "k80fs: %s: %s: run as root or as a member of group k80",
+			   o->device, why);
 	else if (err == ENOTTY)
-		fprintf(stderr, "k80fs: %s: this is not the node of bar_swap\n",
-			o->device);
+		quote_line(stderr, "k80fs: %s: this is not the node of bar_swap",
+			   o->device);
 	else if (err == EPROTO)
-		fprintf(stderr,
-			"k80fs: %s: the module is of another version; install the one that came with k80fs\n",
-			o->device);
+		quote_line(stderr,
+			   "k80fs: %s: the module is of another version; install the one that came with k80fs",
+			   o->device);
 	else
-		fprintf(stderr,
-			"k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim\n",
-			o->device, why);
+		quote_line(stderr,
+			   "k80fs: %s: %s: load the module (modprobe bar_swap), or try simulated dies with -o backend=sim",
+			   o->device, why);
 }
 
 static int learn_tree(struct fs *fs)

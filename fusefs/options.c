@@ -179,9 +179,7 @@ static void say_of_dir(const char *dir, const char *what, const char *command)
 
 static void say_no_mountpoint(const char *arg, const char *why)
 {
-	fputs("k80fs: mount point ", stderr);
-	quote_plain(stderr, arg);
-	fprintf(stderr, ": %s\n", why);
+	quote_line(stderr, "k80fs: mount point %s: %s", arg, why);
 }
 
 /* Returns whether it will do. */
@@ -245,9 +243,8 @@ static int on_arg(void *data, const char *arg, int key, struct fuse_args *out)
 		/* as -o "$OPTIONS" is where there are none */
 		if (!*arg)
 			return 0;
-		fputs("k80fs: unknown option '", stderr);
-		quote_plain(stderr, arg);
-		fputs("'; see k80fs --help\n", stderr);
+		quote_line(stderr,
+			   "k80fs: unknown option '%s'; see k80fs --help", arg);
 		raw->bad = 1;
 		return 0;
 	}
@@ -262,10 +259,10 @@ static int number(const char *name, const char *text, int base,
 	errno = 0;
 	*out = strtoul(text, &end, base);
 	if (*text < '0' || *text > '9' || *end || errno || *out > max) {
-		fprintf(stderr,
-			base == 8 ? "k80fs: bad value in -o %s=%s: 0 to %lo\n"
-				  : "k80fs: bad value in -o %s=%s: 0 to %lu\n",
-			name, text, max);
+		quote_line(stderr,
+			   base == 8 ? "k80fs: bad value in -o %s=%s: 0 to %lo"
+				     : "k80fs: bad value in -o %s=%s: 0 to %lu",
+			   name, text, max);
 		return -EINVAL;
 	}
 	return 0;
@@ -289,7 +286,7 @@ static int size(const char *name, const char *text, uint64_t *out)
 	    !digits[strspn(digits, "0123456789")])
 		v = strtoul(digits, NULL, 10);
 	if (!v || errno || v > UINT64_MAX >> shift || (v << shift) % PAGE) {
-		fprintf(stderr, "k80fs: bad value in -o %s=%s\n", name, text);
+		quote_line(stderr, "k80fs: bad value in -o %s=%s", name, text);
 		return -EINVAL;
 	}
 	*out = v << shift;
@@ -320,10 +317,9 @@ static int owner_id(const char *name, const char *text, bool is_known,
 		    const char *map, unsigned long *id)
 {
 	if (!is_known && !is_number(text)) {
-		fprintf(stderr, "k80fs: bad value in -o %s=", name);
-		quote_plain(stderr, text);
-		fprintf(stderr, ": there is no such %s\n",
-			*name == 'u' ? "user" : "group");
+		quote_line(stderr,
+			   "k80fs: bad value in -o %s=%s: there is no such %s",
+			   name, text, *name == 'u' ? "user" : "group");
 		return -EINVAL;
 	}
 	if (!is_known && number(name, text, 10, UINT_MAX - 1, id))
@@ -453,9 +449,9 @@ static int sim_device(struct raw *raw)
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (parts[i].value && strchr(parts[i].value, ',')) {
-			fprintf(stderr,
-				"k80fs: -o sim_%s%s: no comma may be in it\n",
-				parts[i].key, parts[i].value);
+			quote_line(stderr,
+				   "k80fs: -o sim_%s%s: no comma may be in it",
+				   parts[i].key, parts[i].value);
 			return -EINVAL;
 		}
 	}
@@ -469,9 +465,9 @@ static int cuda_device(struct raw *raw)
 	uint64_t bytes;
 
 	if (devices && (!*devices || strchr(devices, ','))) {
-		fprintf(stderr,
-			"k80fs: bad value in -o cuda_devices=%s; names have + between them\n",
-			devices);
+		quote_line(stderr,
+			   "k80fs: bad value in -o cuda_devices=%s; names have + between them",
+			   devices);
 		return -EINVAL;
 	}
 	if (vram && strcmp(vram, "max") != 0) {
@@ -513,9 +509,9 @@ static int parse_compute(struct raw *raw)
 	o->streams = raw->compute && !strcmp(raw->compute, "streams");
 	if (!raw->compute || o->streams || !strcmp(raw->compute, "contexts"))
 		return 0;
-	fprintf(stderr,
-		"k80fs: bad value in -o compute=%s; there are contexts and streams\n",
-		raw->compute);
+	quote_line(stderr,
+		   "k80fs: bad value in -o compute=%s; there are contexts and streams",
+		   raw->compute);
 	return -EINVAL;
 }
 
@@ -548,9 +544,9 @@ static int parse_backend(struct raw *raw)
 	is_sim = !strcmp(o->backend, "sim");
 	is_cuda = !strcmp(o->backend, "cuda");
 	if (!is_sim && !is_cuda && strcmp(o->backend, "bar_swap")) {
-		fprintf(stderr,
-			"k80fs: unknown backend '%s'; there are bar_swap, sim and cuda\n",
-			o->backend);
+		quote_line(stderr,
+			   "k80fs: unknown backend '%s'; there are bar_swap, sim and cuda",
+			   o->backend);
 		return -EINVAL;
 	}
 	if ((is_sim || is_cuda) && raw->device) {

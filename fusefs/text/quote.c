@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "text/quote.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the control character that the text begins with, or 0; those of
@@ -73,4 +75,19 @@ void quote_word(FILE *f, const char *s)
 		else
 			fputc(*s, f);
 	fputc('\'', f);
+}
+
+void quote_line(FILE *f, const char *fmt, ...)
+{
+	char *line = NULL;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&line, fmt, ap);
+	va_end(ap);
+	quote_plain(f, len < 0 ? "out of memory" : line);
+	fputc('\n', f);
+	if (len >= 0)
+		free(line);
 }

@@ -19,4 +19,8 @@ void quote_plain(FILE *f, const char *s);
  */
 void quote_word(FILE *f, const char *s);
 
+/** quote_line() - a formatted line, its end added, like quote_plain() */
+void quote_line(FILE *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 #endif /* K80FS_QUOTE_H */

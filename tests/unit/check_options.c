@@ -331,6 +331,29 @@ START_TEST(bad_option_returns_einval_and_one_line_that_names_it)
 }
 END_TEST
 
+START_TEST(bad_option_drives_no_terminal)
+{
+	static const char *const options[] = {
+		"\033[31mred",
+		"wait=\033[31m",
+		"umask=\033c",
+		"uid=\033[31m",
+		"backend=\033[31m",
+		"compute=\033[31m",
+		"backend=cuda,cuda_vram=\033[31m",
+		"backend=cuda,cuda_devices=0\\,\033[31m",
+		"backend=sim,sim_dir=/a\\,\033[31m",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		ck_assert_msg(parse(options[i]) == -EINVAL, "%s", options[i]);
+		ck_assert_msg(is_one_line(said), "%s", said);
+		ck_assert_msg(!strchr(said, '\033'), "%s", options[i]);
+		forget();
+	}
+}
+END_TEST
+
 START_TEST(compute_takes_a_mode_or_none)
 {
 	static const struct {
@@ -706,6 +729,7 @@ Suite *options_suite(void)
 	tcase_add_loop_test(values,
 			    bad_option_returns_einval_and_one_line_that_names_it,
 			    0, ARRAY_SIZE(bad));
+	tcase_add_test(values, bad_option_drives_no_terminal);
 	tcase_add_test(values, compute_takes_a_mode_or_none);
 	tcase_add_test(values, comma_in_a_path_adds_no_option);
 	suite_add_tcase(suite, values);

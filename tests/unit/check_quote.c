@@ -46,12 +46,28 @@ START_TEST(text_drives_no_terminal_and_can_be_pasted)
 }
 END_TEST
 
+static void put_line(FILE *f, const char *s)
+{
+	quote_line(f, "k80fs: %s: %d", s, 5);
+}
+
+START_TEST(line_drives_no_terminal_and_ends)
+{
+	char wanted[256];
+
+	snprintf(wanted, sizeof(wanted), "k80fs: %s: 5\n", rows[_i].plain);
+	ck_assert_str_eq(put(put_line, rows[_i].text), wanted);
+}
+END_TEST
+
 Suite *quote_suite(void)
 {
 	Suite *suite = suite_create("quote");
 	TCase *text = tcase_create("text");
 
 	tcase_add_loop_test(text, text_drives_no_terminal_and_can_be_pasted, 0,
+			    ARRAY_SIZE(rows));
+	tcase_add_loop_test(text, line_drives_no_terminal_and_ends, 0,
 			    ARRAY_SIZE(rows));
 	suite_add_tcase(suite, text);
 	return suite;
