@@ -7,7 +7,8 @@ SOVERSION := 1
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 sbindir ?= $(prefix)/sbin
-# k80fs and k80-owner look for k80-worker in ../libexec/k80fs
+# k80fs and k80-owner look for k80-worker in ../libexec/k80fs, k80fs for
+# k80-keeper, which has commands of its own, in ../sbin
 libexecdir ?= $(prefix)/libexec/k80fs
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
@@ -17,7 +18,7 @@ pythondir ?= $(prefix)/lib/python$(PYTHON_VERSION)/dist-packages
 PYTHON_VERSION = $(shell /usr/bin/python3 -c \
 	'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)
 completiondir ?= $(prefix)/share/bash-completion/completions
-COMPLETED := k80-owner k80-doctor umount.k80fs
+COMPLETED := k80-owner k80-keeper k80-doctor umount.k80fs
 # mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
 # vendor's driver away, so it is the owner of a card who copies it to modprobe.d
 helperdir ?= /sbin
@@ -56,12 +57,16 @@ ifneq ($(findstring clang,$(CC)),)
 override CFLAGS += -Wthread-safety
 endif
 
+# the daemon talks to k80-keeper; the rest of keeper/ is that program's
+KEEPER_CLIENT := $(addprefix fusefs/keeper/,client.c start.c)
 # one folder a layer, lowest first
-LAYERS := base text cuda copy lib backend owner sched mem engine compute fuse
+LAYERS := base text cuda copy lib backend owner keeper sched mem engine \
+	compute fuse
 # libbarswap has the copy engine in it, and so has who links it
 LIB_SRC := $(wildcard fusefs/lib/*.c fusefs/copy/*.c)
 FS_SRC := $(wildcard fusefs/*.c $(patsubst %,fusefs/%/*.c, \
-	$(filter-out copy lib owner,$(LAYERS))))
+	$(filter-out copy lib owner keeper,$(LAYERS)))) \
+	$(KEEPER_CLIENT)
 # k80-owner alone has commands and a main; the daemon has the rest too
 OWNER_ONLY := $(addprefix fusefs/owner/,main.c session.c repl.c input.c)
 OWNER_SRC := $(filter-out $(OWNER_ONLY),$(wildcard fusefs/owner/*.c))
@@ -80,6 +85,7 @@ OWNER_DEPS := $(OWNER_OBJ) $(B)/fusefs/text/words.o
 # the program that holds a die's context
 WORKER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/owner/worker/*.c)) \
 	$(addprefix $(B)/fusefs/,owner/minor.o cuda/cuda.o text/words.o)
+KEEPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/keeper/*.c))
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
@@ -95,12 +101,13 @@ SONAME := libbarswap.so.$(SOVERSION)
 K80MEM_SONAME := libk80mem.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc \
 	$(B)/libk80mem.a $(B)/$(K80MEM_SONAME).0 $(B)/k80mem.pc
-PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/vram_persist $(B)/compute_persist
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/k80-keeper \
+	$(B)/vram_persist $(B)/compute_persist
 # what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
 MAN3 := fusefs/lib/libbarswap.3 fusefs/k80mem/libk80mem.3
 MAN4 := kmod/bar_swap.4
-MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 mount-helpers/*.8)
+MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 fusefs/keeper/*.8 mount-helpers/*.8)
 # a libcuda that runs on the CPU; tests choose it with LD_LIBRARY_PATH
 STANDIN_SRC := $(wildcard tests/cuda/standin_*.c)
 STANDIN_OBJ := $(STANDIN_SRC:%.c=$(B)/%.o)
@@ -171,13 +178,17 @@ $(B)/k80-owner: $(OWNER_ONLY:%.c=$(B)/%.o) $(OWNER_DEPS) $(B)/libbarswap.a
 $(B)/k80-worker: $(WORKER_OBJ) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
+$(B)/k80-keeper: $(KEEPER_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^
+
 $(B)/vram_persist: $(B)/tests/vram_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
-$(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a
+# its tests of the keeper run the program
+$(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a | $(B)/k80-keeper
 	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS) -ldl
 
 $(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)
@@ -221,7 +232,7 @@ $(B)/fuzz_ctl: tests/unit/fuzz_ctl.c $(addprefix fusefs/,text/ctl.c text/ctl.h \
 # sources that a 32-bit compiler takes, warnings and all; nothing is built
 syntax-32:
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(FUSE_CFLAGS) -m32 -fsyntax-only \
-		$(LIB_SRC) $(FS_SRC) $(wildcard fusefs/owner/*.c)
+		$(LIB_SRC) $(FS_SRC) $(wildcard fusefs/owner/*.c fusefs/keeper/*.c)
 
 .PHONY: fuzz
 ## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
@@ -316,6 +327,7 @@ install: all
 	$(INSTALL) -D -m 755 $(B)/k80fs "$(DESTDIR)$(bindir)/k80fs"
 	$(INSTALL) -D -m 755 $(B)/k80-owner "$(DESTDIR)$(bindir)/k80-owner"
 	$(INSTALL) -D -m 755 $(B)/k80-worker "$(DESTDIR)$(libexecdir)/k80-worker"
+	$(INSTALL) -D -m 755 $(B)/k80-keeper "$(DESTDIR)$(sbindir)/k80-keeper"
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor "$(DESTDIR)$(sbindir)/k80-doctor"
 	$(INSTALL) -d "$(DESTDIR)$(prefix)/share/k80fs/doctor"
 	$(INSTALL) -m 644 $(DOCTOR) "$(DESTDIR)$(prefix)/share/k80fs/doctor"
@@ -338,6 +350,7 @@ install: all
 	$(INSTALL) -D -m 644 $(B)/k80mem.pc "$(DESTDIR)$(libdir)/pkgconfig/k80mem.pc"
 	$(INSTALL) -D -m 644 mount-helpers/python/k80fs.py "$(DESTDIR)$(pythondir)/k80fs.py"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs.service "$(DESTDIR)$(unitdir)/k80fs.service"
+	$(INSTALL) -D -m 644 mount-helpers/k80-keeper.service "$(DESTDIR)$(unitdir)/k80-keeper.service"
 	$(INSTALL) -D -m 644 mount-helpers/completion.bash "$(DESTDIR)$(completiondir)/k80fs"
 	for name in $(COMPLETED); do \
 		ln -sf k80fs "$(DESTDIR)$(completiondir)/$$name"; \
@@ -355,7 +368,8 @@ install: all
 ## uninstall    remove what install put there
 uninstall:
 	for f in $(bindir)/k80fs $(bindir)/k80-owner \
-		$(libexecdir)/k80-worker $(sbindir)/k80-doctor \
+		$(libexecdir)/k80-worker $(sbindir)/k80-keeper \
+		$(sbindir)/k80-doctor $(unitdir)/k80-keeper.service \
 		$(addprefix $(prefix)/share/k80fs/doctor/,$(notdir $(DOCTOR))) \
 		$(helperdir)/mount.k80fs $(helperdir)/umount.k80fs \
 		$(helperdir)/mount.fuse.k80fs $(helperdir)/umount.fuse.k80fs \

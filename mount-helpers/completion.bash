@@ -95,6 +95,6 @@ _k80_ctl()
 }
 
 complete -F _k80fs k80fs
-complete -F _k80_plain k80-owner k80-doctor
+complete -F _k80_plain k80-owner k80-keeper k80-doctor
 complete -F _umount_k80fs umount.k80fs
 complete -o default -F _k80_ctl echo

@@ -77,6 +77,8 @@ test_options_of_the_programs()
 	expect --version "$(cat got)"
 	offers 'k80-owner --d' >got
 	expect "$(printf '%s\n' --device --dies)" "$(cat got)"
+	offers 'k80-keeper --f' >got
+	expect "$(printf '%s\n' --foreground --free)" "$(cat got)"
 	offers 'k80-doctor --qu' >got
 	expect --quiet "$(cat got)"
 }

@@ -21,8 +21,8 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	local f
 
 	# what "all" makes is taken as it is
-	for f in k80fs k80-owner k80-worker libbarswap.a libbarswap.so.1.0 \
-		barswap.pc libk80mem.a libk80mem.so.1.0 k80mem.pc; do
+	for f in k80fs k80-owner k80-worker k80-keeper libbarswap.a \
+		libbarswap.so.1.0 barswap.pc libk80mem.a libk80mem.so.1.0 k80mem.pc; do
 		[ -e "$TOP/build/$f" ] || skip "needs build/$f"
 	done
 	run make -s -C "$TOP" -o all install DESTDIR="$WORK/a b"
@@ -30,6 +30,8 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	[ -x "$WORK/a b/usr/local/bin/k80fs" ] || die "no k80fs"
 	[ -x "$WORK/a b/usr/local/bin/../libexec/k80fs/k80-worker" ] ||
 		die "no worker where k80fs looks for it"
+	[ -x "$WORK/a b/usr/local/bin/../sbin/k80-keeper" ] ||
+		die "no keeper where k80fs looks for it"
 	[ -e "$WORK/a b/usr/local/share/k80fs/bar_swap.conf" ] || die "no conf"
 	run "$WORK/a b/usr/local/sbin/k80-doctor" --root "$WORK/a b"
 	expect 1 "$rc" "the installed k80-doctor ($(cat out))"

@@ -32,6 +32,7 @@
 	X(io_long)     \
 	X(io_stress)   \
 	X(k80mem)      \
+	X(keeper)      \
 	X(lines)       \
 	X(modules)     \
 	X(metrics)     \
