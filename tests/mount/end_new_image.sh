@@ -26,6 +26,7 @@ print("written", flush=True)
 time.sleep(600)
 END2
 begin_image() {
+	rm -f "$W/written"
 	python3 "$W/image.py" "$M/die0/vram" >"$W/written" &
 	writer=$!
 	await test -s "$W/written"
