@@ -104,8 +104,12 @@ static void *announce(void *arg)
 
 	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
 	if (stat(path, &st)) {
+		/* it was let go before anybody could look */
+		if (fs->end.has_begun)
+			return NULL;
 		quote_line(stderr, "k80fs: %s: mounted, but does not work: %s",
 			   fs->opts->mountpoint, strerror(errno));
+		fs->is_broken = true;
 		fuse_session_exit(fs->se);
 		fs_end_wake(fs);
 		return NULL;
@@ -120,7 +124,6 @@ static void *announce(void *arg)
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
 		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
 		 fs->be.copy_name, fs->transport);
-	fs->is_announced = true;
 	if (ready_fd >= 0 && write(ready_fd, "", 1) != 1)
 		log_warn("whoever started k80fs is gone");
 	if (ready_fd >= 0)
@@ -386,7 +389,7 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	fuse_session_unmount(fs->se);
 	pthread_join(announcer, NULL);
 	fuse_session_destroy(fs->se);
-	return fs->is_announced ? ret : EXIT_FAILURE;
+	return fs->is_broken ? EXIT_FAILURE : ret;
 
 out_unmount:
 	fuse_session_unmount(fs->se);

@@ -126,6 +126,7 @@ static void begin(struct fs *fs)
 	if (n_open)
 		log_info("%s: told to stop with %u files open: let go, and served until they are closed",
 			 fs->opts->mountpoint, n_open);
+	fs->end.has_begun = true;
 	fs->end.n_lost = count_lost(fs);
 	fs->end.until = now_ns() + FS_END_PATIENCE_NS;
 	compute_end(fs->compute);

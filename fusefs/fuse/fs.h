@@ -82,6 +82,7 @@ struct fs_uring {
 /**
  * struct fs_end - see end.h
  * @dev:       of the mount, 0 until it is known
+ * @has_begun: the daemon was told to stop
  * @is_let_go: it is nobody's mount point any more
  * @n_lost:    backend_lost() of all dies when the end began
  * @until:     then nothing waits for another process' lease any more
@@ -90,6 +91,7 @@ struct fs_end {
 	int signal_fd;
 	int wake_fd;
 	_Atomic uint64_t dev;
+	_Atomic bool has_begun;
 	bool is_let_go;
 	uint64_t n_lost;
 	uint64_t until;
@@ -102,7 +104,7 @@ struct fs {
 	struct io_engine io;
 	struct compute *compute; /* NULL: not asked for */
 	struct node_table nodes; /* immutable */
-	bool is_announced; /* whoever started us knows that it works */
+	bool is_broken; /* it was mounted, but does not work */
 	const char *_Atomic transport;
 	struct fs_uring uring;
 	struct fs_pairs pairs;
