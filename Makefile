@@ -80,11 +80,12 @@ LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 FS_OBJ := $(FS_SRC:%.c=$(B)/%.o)
 OWNER_OBJ := $(OWNER_SRC:%.c=$(B)/%.o)
 K80MEM_OBJ := $(K80MEM_SRC:%.c=$(B)/%.o)
+CUDA_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/cuda/*.c))
 # what the owner needs besides libbarswap
 OWNER_DEPS := $(OWNER_OBJ) $(B)/fusefs/text/words.o
 # the program that holds a die's context
 WORKER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/owner/worker/*.c)) \
-	$(addprefix $(B)/fusefs/,owner/minor.o cuda/cuda.o text/words.o)
+	$(CUDA_OBJ) $(addprefix $(B)/fusefs/,owner/minor.o text/words.o)
 KEEPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/keeper/*.c))
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
@@ -141,13 +142,13 @@ $(B)/$(SONAME).0: $(LIB_OBJ) fusefs/lib/barswap.map
 	ln -sf $(SONAME).0 $(B)/libbarswap.so
 
 # one object whose other names nobody can meet: programs have some like them
-$(B)/libk80mem.a: $(K80MEM_OBJ) $(B)/fusefs/cuda/cuda.o
+$(B)/libk80mem.a: $(K80MEM_OBJ) $(CUDA_OBJ)
 	@rm -f $@
 	$(LD) -r -o $(B)/libk80mem.o $^
 	objcopy --wildcard --keep-global-symbol='k80_*' $(B)/libk80mem.o
 	$(AR) rcs $@ $(B)/libk80mem.o
 
-$(B)/$(K80MEM_SONAME).0: $(K80MEM_OBJ) $(B)/fusefs/cuda/cuda.o \
+$(B)/$(K80MEM_SONAME).0: $(K80MEM_OBJ) $(CUDA_OBJ) \
 		fusefs/k80mem/k80mem.map
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(K80MEM_SONAME) \
 		-Wl,--version-script=fusefs/k80mem/k80mem.map -o $@ \

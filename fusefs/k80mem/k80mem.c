@@ -9,30 +9,21 @@
 #include <unistd.h>
 
 #include "cuda/cuda.h"
+#include "cuda/range.h"
 #include "k80mem/ask.h"
 #include "k80mem/error.h"
 
-/* the smallest unit of any driver, and so the most chunks that a file has */
-#define UNIT ((uint64_t)2 << 20)
-
 /**
  * struct k80_map - a mapping
- * @dev:   its device
- * @ptr:   of the range of @bytes, 0 until it is reserved
- * @len:   of the file
- * @at:    bytes that have memory behind them
- * @chunk: bytes of each of the @n that are mapped, of @room
+ * @dev: the current context's device, with its @uuid
+ * @len: of the file
  */
 struct k80_map {
 	CUdevice dev;
 	unsigned int flags;
 	uint8_t uuid[K80_UUID_LEN];
-	CUdeviceptr ptr;
-	uint64_t bytes;
 	uint64_t len;
-	uint64_t at;
-	uint64_t *chunk;
-	unsigned int n, room;
+	struct cuda_range range;
 };
 
 static int refused(const char *call, CUresult err)
@@ -142,59 +133,31 @@ static int begin(void *arg, const struct k80_head *head)
 
 	if (ret)
 		return ret;
-	if (head->n_chunks > head->bytes / UNIT)
-		return k80mem_fail(-EPROTO, "k80fs says chunks without bytes");
 	map->len = head->len;
 	if (!head->n_chunks)
 		return 0;
-	map->chunk = calloc(head->n_chunks, sizeof(*map->chunk));
-	if (!map->chunk)
-		return k80mem_fail(-ENOMEM, "no memory");
-	map->room = head->n_chunks;
-	err = cuda.cuMemAddressReserve(&map->ptr, head->bytes, 0, 0, 0);
-	if (err) {
-		map->ptr = 0;
-		return refused("cuMemAddressReserve", err);
-	}
-	map->bytes = head->bytes;
-	return 0;
+	err = cuda_range_reserve(&map->range, head->bytes);
+	return err ? refused(map->range.call, err) : 0;
 }
 
 static int take(void *arg, uint64_t len, int fd)
 {
 	struct k80_map *map = arg;
-	CUmemHandle handle;
-	CUresult err;
+	CUresult err = cuda_range_add(&map->range, fd, len);
 
-	if (map->n == map->room || len > map->bytes - map->at)
-		return k80mem_fail(-EPROTO, "k80fs gives more than it said");
-	err = cuda.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
-						  CU_MEM_HANDLE_TYPE_POSIX_FD);
-	if (err)
-		return refused("cuMemImportFromShareableHandle", err);
-	err = cuda.cuMemMap(map->ptr + map->at, len, 0, handle, 0);
-	/* what is mapped stays without it */
-	cuda.cuMemRelease(handle);
-	if (err)
-		return refused("cuMemMap", err);
-	map->chunk[map->n++] = len;
-	map->at += len;
-	return 0;
+	return err ? refused(map->range.call, err) : 0;
 }
 
 static int allow(struct k80_map *map)
 {
-	const struct cuda_access access = {
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, map->dev },
-		.flags = map->flags & K80_MAP_WRITE ? CU_MEM_ACCESS_READWRITE
-						    : CU_MEM_ACCESS_READ,
-	};
-	CUresult err;
+	CUresult err = CUDA_SUCCESS;
 
-	if (!map->n)
-		return 0;
-	err = cuda.cuMemSetAccess(map->ptr, map->bytes, &access, 1);
-	return err ? refused("cuMemSetAccess", err) : 0;
+	if (map->range.n)
+		err = cuda_range_allow(&map->range, map->dev,
+				       map->flags & K80_MAP_WRITE
+					       ? CU_MEM_ACCESS_READWRITE
+					       : CU_MEM_ACCESS_READ);
+	return err ? refused(map->range.call, err) : 0;
 }
 
 int k80_map_fd(int fd, unsigned int flags, struct k80_map **out)
@@ -247,22 +210,13 @@ void k80_unmap(struct k80_map *map)
 {
 	if (!map)
 		return;
-	/* whole chunks only, as they were mapped */
-	while (map->n) {
-		uint64_t len = map->chunk[--map->n];
-
-		map->at -= len;
-		cuda.cuMemUnmap(map->ptr + map->at, len);
-	}
-	if (map->ptr)
-		cuda.cuMemAddressFree(map->ptr, map->bytes);
-	free(map->chunk);
+	cuda_range_end(&map->range);
 	free(map);
 }
 
 uint64_t k80_map_ptr(const struct k80_map *map)
 {
-	return map->ptr;
+	return map->range.ptr;
 }
 
 size_t k80_map_len(const struct k80_map *map)
