@@ -15,6 +15,9 @@
 
 #define POLL_NS (NSEC_PER_MSEC) /* between two looks at a kernel that runs */
 
+/* the same, when its end is of interest only to who wants memory back */
+#define RELEASE_NS (20 * NSEC_PER_MSEC)
+
 /* of step(): nothing could be done now */
 #define WAITS (-EAGAIN)
 
@@ -167,6 +170,59 @@ static int step_verify(struct compute_die *d)
 	return r.n_wrong ? -EIO : 0;
 }
 
+/* What stands between the kernel and the memory that is meant. */
+static int place(struct compute_die *d, const struct compute_place *p,
+		 struct owner_arg *arg)
+{
+	const struct compute_config *cfg = &d->c->cfg;
+	struct owner_memory m;
+	int ret;
+
+	if (!cfg->memory)
+		return -EOPNOTSUPP;
+	ret = cfg->memory(cfg->arg, d->die, p->name, &m);
+	if (ret)
+		return ret;
+	if (arg->bits < m.len)
+		ret = owner_map(d->c->owner, d->die, &m, &arg->memory);
+	else
+		ret = -EINVAL;
+	owner_memory_free(&m);
+	return ret;
+}
+
+static int step_launch(struct compute_die *d, const struct compute_cmd *cmd)
+{
+	struct owner_launch launch = cmd->launch;
+
+	for (unsigned int i = 0; i < launch.n_args; i++) {
+		int ret = cmd->places[i].is_given
+				  ? place(d, &cmd->places[i], &launch.args[i])
+				  : 0;
+
+		if (ret)
+			return ret;
+	}
+	return owner_launch(d->c->owner, d->die, &launch);
+}
+
+static int step_kernels(struct compute_die *d)
+{
+	char line[OWNER_LINE_LEN], kernel[OWNER_LINE_LEN - 16];
+	struct owner_view v;
+
+	owner_view(d->c->owner, d->die, &v);
+	if (v.state == OWNER_OFFLINE)
+		return -ENXIO;
+	for (unsigned int i = 0;
+	     owner_signature(d->c->owner, d->die, i, kernel, sizeof(kernel));
+	     i++) {
+		snprintf(line, sizeof(line), "kernel %s", kernel);
+		on_log(d->c, d->die, line);
+	}
+	return 0;
+}
+
 /* One command. */
 static int step_cmd(struct compute_die *d, const struct compute_cmd *cmd)
 {
@@ -179,7 +235,9 @@ static int step_cmd(struct compute_die *d, const struct compute_cmd *cmd)
 	case COMPUTE_ONLINE:
 		return owner_online(o, d->die);
 	case COMPUTE_LAUNCH:
-		return owner_launch(o, d->die, &cmd->launch);
+		return step_launch(d, cmd);
+	case COMPUTE_KERNELS:
+		return step_kernels(d);
 	default:
 		break;
 	}
@@ -316,12 +374,27 @@ static bool run_queue_locked(struct compute_die *d)
 	return d->head != NULL;
 }
 
-static void nap_locked(struct compute_die *d)
+/* Give a file's memory back once what it was mapped for has ended. Returns
+ * whether that is yet to come, and nobody asks for anything. */
+static bool release_locked(struct compute_die *d)
+{
+	struct owner *o = d->c->owner;
+	int ret;
+
+	if (d->head || !owner_has_ranges(o, d->die))
+		return false;
+	pthread_mutex_unlock(&d->lock);
+	ret = owner_unmap(o, d->die);
+	pthread_mutex_lock(&d->lock);
+	return ret == -EAGAIN && !d->head;
+}
+
+static void nap_locked(struct compute_die *d, uint64_t ns)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += POLL_NS;
+	until.tv_nsec += (long)ns;
 	if (until.tv_nsec >= (long)NSEC_PER_SEC) {
 		until.tv_nsec -= NSEC_PER_SEC;
 		until.tv_sec++;
@@ -336,7 +409,11 @@ static void *die_thread(void *arg)
 	pthread_mutex_lock(&d->lock);
 	while (!d->is_stopping || d->head) {
 		if (run_queue_locked(d))
-			nap_locked(d);
+			nap_locked(d, POLL_NS);
+		else if (!d->is_stopping && release_locked(d))
+			nap_locked(d, RELEASE_NS);
+		else if (d->head)
+			continue;
 		else if (!d->is_stopping)
 			pthread_cond_wait(&d->wake, &d->lock);
 	}

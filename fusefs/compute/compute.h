@@ -35,6 +35,9 @@ struct compute;
  * @wait_ns: how long a hold of another die may block a request
  * @node, @bdf, @lease_fd: as in struct owner_config
  * @logged: a line came to the log of @die; no lock is held
+ * @memory: that of a file of @die by its name, or with "" of its vram;
+ *          owner_memory_free() is for @out. 0; -ENOENT; -ENODATA it has none;
+ *          ... NULL: there are no such files
  */
 struct compute_config {
 	struct sched *sched;
@@ -46,6 +49,8 @@ struct compute_config {
 	const char (*bdf)[16];
 	int lease_fd;
 	void (*logged)(void *arg, unsigned int die);
+	int (*memory)(void *arg, unsigned int die, const char *name,
+		      struct owner_memory *out);
 	void *arg;
 };
 

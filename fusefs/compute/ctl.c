@@ -16,9 +16,9 @@
 #define MAX_NUMBER_LEN 32 /* characters of a floating-point number */
 
 /* X[,Y[,Z]], each from 1 */
-static int parse_dims(const struct word *w, uint32_t *dims)
+static int parse_dims(const char *s, size_t len, uint32_t *dims)
 {
-	const char *s = w->s, *end = w->s + w->len;
+	const char *end = s + len;
 	uint64_t v;
 
 	dims[0] = dims[1] = dims[2] = 1;
@@ -123,7 +123,57 @@ static int parse_number(const char *type, const char *s, size_t len,
 	}
 }
 
-static int parse_arg(const struct word *w, struct owner_arg *arg)
+/* X[,Y[,Z]][:BYTES] */
+static int parse_block(const struct word *w, struct owner_launch *l)
+{
+	const char *colon = memchr(w->s, ':', w->len);
+	size_t len = colon ? (size_t)(colon - w->s) : w->len;
+	uint64_t bytes = 0;
+
+	if (colon && word_number(colon + 1, w->len - len - 1, UINT32_MAX, &bytes))
+		return -EINVAL;
+	l->shared_bytes = (uint32_t)bytes;
+	return parse_dims(w->s, len, l->block);
+}
+
+/* The number behind the last "+" is an offset: returns what stands before. */
+static size_t parse_offset(const char *s, size_t len, uint64_t *off)
+{
+	const char *plus = memrchr(s, '+', len);
+
+	*off = 0;
+	if (!plus || parse_unsigned(plus + 1, len - (size_t)(plus - s) - 1,
+				    INT64_MAX, off))
+		return len;
+	return (size_t)(plus - s);
+}
+
+/* "mem:NAME[+OFF]" or "vram[+OFF]"; -ENOENT: neither */
+static int parse_place(const struct word *w, struct owner_arg *arg,
+		       struct compute_place *place)
+{
+	static const char mem[] = "mem:", vram[] = "vram";
+	size_t len = parse_offset(w->s, w->len, &arg->bits);
+	struct word head = { w->s, len };
+	size_t skip = strlen(mem);
+
+	arg->type = PTX_INT64;
+	if (word_is(&head, vram)) {
+		place->is_given = true;
+		return 0;
+	}
+	if (w->len < skip || memcmp(w->s, mem, skip) != 0)
+		return -ENOENT;
+	if (len <= skip || len - skip > COMPUTE_NAME_MAX ||
+	    memchr(w->s, '\0', len) || memchr(w->s, '/', len))
+		return -EINVAL;
+	place->is_given = true;
+	memcpy(place->name, w->s + skip, len - skip);
+	return 0;
+}
+
+static int parse_arg(const struct word *w, struct owner_arg *arg,
+		     struct compute_place *place)
 {
 	static const struct {
 		const char *prefix;
@@ -134,6 +184,12 @@ static int parse_arg(const struct word *w, struct owner_arg *arg)
 		{ "f32:", PTX_FLOAT32 }, { "f64:", PTX_FLOAT64 },
 	};
 
+	int ret;
+
+	memset(arg, 0, sizeof(*arg));
+	ret = parse_place(w, arg, place);
+	if (ret != -ENOENT)
+		return ret;
 	memset(arg, 0, sizeof(*arg));
 	if (word_is(w, "in") || word_is(w, "out")) {
 		arg->is_buffer = true;
@@ -153,16 +209,19 @@ static int parse_arg(const struct word *w, struct owner_arg *arg)
 	return -EINVAL;
 }
 
-static int parse_launch(const struct word *args, size_t n, struct owner_launch *l)
+static int parse_launch(const struct word *args, size_t n, struct compute_cmd *cmd)
 {
+	struct owner_launch *l = &cmd->launch;
+
 	if (n < 3 || n - 3 > PTX_MAX_PARAMS || args[0].len >= sizeof(l->kernel) ||
 	    memchr(args[0].s, '\0', args[0].len) ||
-	    parse_dims(&args[1], l->grid) || parse_dims(&args[2], l->block))
+	    parse_dims(args[1].s, args[1].len, l->grid) ||
+	    parse_block(&args[2], l))
 		return -EINVAL;
 	memcpy(l->kernel, args[0].s, args[0].len);
 	l->n_args = (unsigned int)(n - 3);
 	for (unsigned int i = 0; i < l->n_args; i++)
-		if (parse_arg(&args[3 + i], &l->args[i]))
+		if (parse_arg(&args[3 + i], &l->args[i], &cmd->places[i]))
 			return -EINVAL;
 	return 0;
 }
@@ -192,7 +251,7 @@ int compute_parse(const char *line, size_t len, struct compute_cmd *cmd)
 	} verbs[] = {
 		{ "online", COMPUTE_ONLINE }, { "work", COMPUTE_WORK },
 		{ "launch", COMPUTE_LAUNCH }, { "sync", COMPUTE_SYNC },
-		{ "verify", COMPUTE_VERIFY },
+		{ "verify", COMPUTE_VERIFY }, { "kernels", COMPUTE_KERNELS },
 	};
 	struct compute_cmd parsed = { .verb = COMPUTE_BLANK };
 	struct word words[MAX_WORDS];
@@ -212,7 +271,7 @@ int compute_parse(const char *line, size_t len, struct compute_cmd *cmd)
 	if (parsed.verb == COMPUTE_WORK)
 		ret = parse_work(words + 1, n - 1, &parsed);
 	else if (parsed.verb == COMPUTE_LAUNCH)
-		ret = parse_launch(words + 1, n - 1, &parsed.launch);
+		ret = parse_launch(words + 1, n - 1, &parsed);
 	else
 		ret = n > 1 ? -EINVAL : 0;
 	if (!ret)
@@ -224,8 +283,11 @@ const char *compute_help(void)
 {
 	return "online                          make a context and the buffers in and out\n"
 	       "work SEED ITERS [DELAY]         fill in from SEED, start out = in + ITERS\n"
-	       "launch KERNEL GRID BLOCK ARG... start a kernel; GRID, BLOCK: X[,Y[,Z]]\n"
-	       "                                ARG: in, out, i32:N u32:N i64:N u64:N f32:X f64:X\n"
+	       "launch KERNEL GRID BLOCK ARG... start a kernel; GRID, BLOCK: X[,Y[,Z]]; BLOCK may\n"
+	       "                                end in :BYTES of shared memory\n"
+	       "                                ARG: in, out, i32:N u32:N i64:N u64:N f32:X f64:X,\n"
+	       "                                mem:NAME[+OFF] a file of mem/, vram[+OFF]\n"
+	       "kernels                         write the kernels and their arguments to log\n"
 	       "sync                            wait until what was started has ended\n"
 	       "verify                          the same, then check the last work\n";
 }

@@ -5,6 +5,7 @@
 #ifndef K80FS_COMPUTE_CTL_H
 #define K80FS_COMPUTE_CTL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,26 @@ enum compute_verb {
 	COMPUTE_LAUNCH,
 	COMPUTE_SYNC,
 	COMPUTE_VERIFY,
+	COMPUTE_KERNELS,
+};
+
+#define COMPUTE_NAME_MAX 255 /* bytes of a file's name, without the NUL */
+
+/**
+ * struct compute_place - an argument that is memory of a file
+ * @is_given: it is; what has no @name is the die's vram
+ */
+struct compute_place {
+	bool is_given;
+	char name[COMPUTE_NAME_MAX + 1];
 };
 
 /**
  * struct compute_cmd - one parsed line
  * @seed, @iters, @delay: work
- * @launch: launch
+ * @launch: launch; its arguments that are a file's have their offset in @bits,
+ *          and their @memory is not set yet
+ * @places: launch: of each argument
  */
 struct compute_cmd {
 	enum compute_verb verb;
@@ -30,6 +45,7 @@ struct compute_cmd {
 	uint32_t iters;
 	uint64_t delay;
 	struct owner_launch launch;
+	struct compute_place places[PTX_MAX_PARAMS];
 };
 
 /**

@@ -61,14 +61,21 @@ static void fail_all_locked(struct owner_group *g, unsigned int asked)
 				    asked);
 }
 
+/* @n: of @fds; 0: a request without */
 static int call_locked(struct owner *o, unsigned int die,
-		       struct wire_request *req, struct wire_reply *reply)
+		       struct wire_request *req, const int *fds, unsigned int n,
+		       struct wire_reply *reply)
 {
 	struct owner_group *g = o->dies[die].group;
 	int ret;
 
 	req->seat = seat_of(o, die);
-	ret = worker_call(g->worker, req, reply);
+	if (n)
+		ret = worker_give(g->worker, req, fds, n, reply);
+	else
+		ret = worker_call(g->worker, req, reply);
+	if (ret && ret != -EPIPE)
+		return ret;
 	if (ret) {
 		owner_blame(o, die,
 			    "its worker has died: failed; online starts it again");
@@ -80,8 +87,8 @@ static int call_locked(struct owner *o, unsigned int die,
 	return reply->result;
 }
 
-int owner_call(struct owner *o, unsigned int die, struct wire_request *req,
-	       struct wire_reply *reply)
+int owner_give(struct owner *o, unsigned int die, struct wire_request *req,
+	       const int *fds, unsigned int n, struct wire_reply *reply)
 {
 	struct owner_die *d = &o->dies[die];
 	struct owner_group *g = d->group;
@@ -89,9 +96,15 @@ int owner_call(struct owner *o, unsigned int die, struct wire_request *req,
 
 	pthread_mutex_lock(&g->lock);
 	if (g->worker && !g->is_bad && d->serial == g->serial)
-		ret = call_locked(o, die, req, reply);
+		ret = call_locked(o, die, req, fds, n, reply);
 	pthread_mutex_unlock(&g->lock);
 	return ret;
+}
+
+int owner_call(struct owner *o, unsigned int die, struct wire_request *req,
+	       struct wire_reply *reply)
+{
+	return owner_give(o, die, req, NULL, 0, reply);
 }
 
 void owner_check_alive(struct owner *o, unsigned int die)
@@ -210,7 +223,7 @@ int owner_join(struct owner *o, unsigned int die, struct wire_reply *reply)
 	}
 	if (!ret) {
 		d->serial = g->serial;
-		ret = call_locked(o, die, &req, reply);
+		ret = call_locked(o, die, &req, NULL, 0, reply);
 	}
 	if (!ret) {
 		pthread_mutex_lock(&d->lock);

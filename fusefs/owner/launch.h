@@ -22,21 +22,28 @@ enum owner_buffer { OWNER_IN, OWNER_OUT };
 /**
  * struct owner_arg - an argument of a kernel
  * @is_buffer: the address of @buffer, else @bits
- * @type:      of the number; a buffer is PTX_INT64
+ * @type:      of the number; an address is PTX_INT64
  * @bits:      in its lower bytes
+ * @memory:    not 0: of owner_map(): its address, @bits further
  */
 struct owner_arg {
 	bool is_buffer;
 	enum owner_buffer buffer;
 	enum ptx_type type;
 	uint64_t bits;
+	uint64_t memory;
 };
 
-/** struct owner_launch - a kernel, its grid in blocks, a block in threads */
+/**
+ * struct owner_launch - a kernel, its grid in blocks, a block in threads
+ * @shared_bytes: of shared memory for each block, beside what the kernel has by
+ *                itself
+ */
 struct owner_launch {
 	char kernel[PTX_NAME_LEN];
 	uint32_t grid[3];
 	uint32_t block[3];
+	uint32_t shared_bytes;
 	unsigned int n_args;
 	struct owner_arg args[PTX_MAX_PARAMS];
 };

@@ -82,6 +82,7 @@ static void now_offline(struct owner_die *d, enum owner_state state)
 	d->builtin.n = 0;
 	pthread_mutex_unlock(&d->lock);
 	d->has_work = false;
+	owner_lose_ranges(d);
 }
 
 int owner_online(struct owner *o, unsigned int die)

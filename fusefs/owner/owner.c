@@ -115,6 +115,7 @@ int owner_free(struct owner *o)
 			munmap(g->shared, n * sizeof(*g->shared));
 			close(g->memory);
 		}
+		owner_lose_ranges(&o->dies[die]);
 		pthread_mutex_destroy(&g->lock);
 		pthread_mutex_destroy(&o->dies[die].lock);
 	}

@@ -190,6 +190,49 @@ int owner_launch(struct owner *o, unsigned int die,
 		 const struct owner_launch *launch);
 
 /**
+ * struct owner_memory - device memory that somebody else has, in chunks
+ * @len:    bytes of it that are meant, at most those of all chunks
+ * @uuid:   of the device
+ * @chunks: behind one another; @id: never that of other memory of the device;
+ *          @fd: a descriptor to import it by
+ */
+struct owner_memory {
+	uint64_t len;
+	uint8_t uuid[16];
+	unsigned int n;
+	struct owner_chunk {
+		uint64_t len;
+		uint64_t id;
+		int fd;
+	} * chunks;
+};
+
+/** owner_memory_free() - close the descriptors, free the list */
+void owner_memory_free(struct owner_memory *m);
+
+/**
+ * owner_map() - have the die's worker map memory for kernels to come
+ * @m:   its descriptors stay the caller's
+ * @key: out: for struct owner_arg; good until owner_unmap()
+ *
+ * The same chunks again give the same key, whatever runs.
+ *
+ * Return: 0; -EINVAL it is empty; -EXDEV it is on another device; -EOPNOTSUPP;
+ * -ENXIO offline; -ENOMEM; -EIO; ...
+ */
+int owner_map(struct owner *o, unsigned int die, const struct owner_memory *m,
+	      uint64_t *key);
+
+/** owner_has_ranges() - whether something is mapped; the die's thread */
+bool owner_has_ranges(struct owner *o, unsigned int die);
+
+/**
+ * owner_unmap() - unmap it all, if nothing runs
+ * Return: 0; -EAGAIN something runs; else it is gone with the worker.
+ */
+int owner_unmap(struct owner *o, unsigned int die);
+
+/**
  * owner_work() - fill @in from the seed, launch k80_add; no wait
  * @iters: at most WORK_MAX_ITERS
  * @delay: steps of its delay loop
@@ -237,6 +280,16 @@ void owner_view(struct owner *o, unsigned int die, struct owner_view *view);
  * @buf: out: cut at @len
  */
 void owner_list(struct owner *o, unsigned int die, char *buf, size_t len);
+
+/**
+ * owner_signature() - the @index'th kernel of owner_list(): its name and the
+ * types of its arguments, "k80_fill i64 i32 f32"
+ * @buf: out: cut at @len
+ *
+ * Return: whether there is one.
+ */
+bool owner_signature(struct owner *o, unsigned int die, unsigned int index,
+		     char *buf, size_t len);
 
 /**
  * owner_stamp() - a line of a log: UTC to the microsecond, then @line

@@ -44,6 +44,8 @@ struct owner_kernels {
  * @shared:   its part of the group's; set under @lock; NULL: never online
  * @query_at: when to ask the stream itself, ns: of a kernel that failed no
  *            mark comes
+ * @ranges:   what its worker has mapped
+ * @last_key: of them, never used again
  * @has_work: @seed and @iters are of the kernel that ran last
  * @view:     under @lock; its state RUNNING also says that @mark_want counts
  * @mark_want: under @lock: what the shared mark is when all has ended
@@ -53,6 +55,8 @@ struct owner_die {
 	unsigned int serial;
 	struct wire_shared *shared;
 	uint64_t query_at;
+	struct owner_range *ranges;
+	uint64_t last_key;
 	bool has_work;
 	uint32_t seed, iters;
 
@@ -61,6 +65,8 @@ struct owner_die {
 	struct owner_kernels builtin, user; /* under lock when they change */
 	unsigned char mark_want;
 };
+
+struct owner_range;
 
 /**
  * struct owner - all of them
@@ -100,6 +106,10 @@ bool owner_is_marked(struct owner_die *d);
 int owner_call(struct owner *o, unsigned int die, struct wire_request *req,
 	       struct wire_reply *reply);
 
+/** owner_give() - the same with @n descriptors of a WIRE_MAP */
+int owner_give(struct owner *o, unsigned int die, struct wire_request *req,
+	       const int *fds, unsigned int n, struct wire_reply *reply);
+
 /** owner_join() - be online with the group's worker, started if there is none;
  * in the window. 0 or -errno: then owner_part() is called */
 int owner_join(struct owner *o, unsigned int die, struct wire_reply *reply);
@@ -121,6 +131,9 @@ void owner_check_alive(struct owner *o, unsigned int die);
  * that sees @die alone where there is a module, else one that sees all. Takes
  * the window by itself */
 int owner_count_anew(struct owner *o, unsigned int die, int *count);
+
+/* memory.c: forget what a worker had that is gone */
+void owner_lose_ranges(struct owner_die *d);
 
 /* run.c; 0 or why nothing can be done: -ENXIO, -EIO; -EBUSY it runs */
 int owner_check_online(struct owner_die *d);

@@ -105,6 +105,39 @@ void owner_view(struct owner *o, unsigned int die, struct owner_view *view)
 	pthread_mutex_unlock(&d->lock);
 }
 
+static const struct ptx_kernel *kernel_at(const struct owner_die *d,
+					  unsigned int index)
+{
+	if (index < d->user.n)
+		return &d->user.list[index];
+	index -= d->user.n;
+	return index < d->builtin.n ? &d->builtin.list[index] : NULL;
+}
+
+bool owner_signature(struct owner *o, unsigned int die, unsigned int index,
+		     char *buf, size_t len)
+{
+	static const char *const names[] = {
+		[PTX_OTHER] = "other", [PTX_INT32] = "i32",
+		[PTX_INT64] = "i64",   [PTX_FLOAT32] = "f32",
+		[PTX_FLOAT64] = "f64",
+	};
+	struct owner_die *d = &o->dies[die];
+	const struct ptx_kernel *k;
+	size_t at = 0;
+
+	pthread_mutex_lock(&d->lock);
+	k = kernel_at(d, index);
+	if (k)
+		at = (size_t)snprintf(buf, len, "%s", k->name);
+	for (unsigned int i = 0; k && i < k->n_params && at < len; i++)
+		at += (size_t)snprintf(buf + at, len - at, " %s",
+				       i < PTX_MAX_PARAMS ? names[k->params[i]]
+							  : "...");
+	pthread_mutex_unlock(&d->lock);
+	return k;
+}
+
 void owner_list(struct owner *o, unsigned int die, char *buf, size_t len)
 {
 	struct owner_die *d = &o->dies[die];

@@ -18,6 +18,10 @@
 
 #define WIRE_TEXT_LEN 512
 
+/* descriptors of a request; the kernel takes up to 253 (SCM_MAX_FD) */
+#define WIRE_MAX_CHUNKS 240
+#define WIRE_UUID_LEN   16
+
 enum wire_op {
 	WIRE_COUNT, /* cuInit: @value is how many devices it sees */
 	WIRE_ONLINE, /* context, buffers, built-in kernels; @value: the device */
@@ -26,8 +30,27 @@ enum wire_op {
 	WIRE_FILL, /* the whole stage to the buffer `in`, before a launch */
 	WIRE_COPY, /* between stage and buffer, and wait; @sync_ns */
 	WIRE_POLL, /* 0, or -EAGAIN: something runs */
+	WIRE_MAP, /* put the chunks of @map, one descriptor each, behind others */
+	WIRE_UNMAP, /* end what WIRE_MAP made; nothing runs */
 	WIRE_END, /* leave the die in order; the answer is the socket's end */
 	WIRE_ACK, /* of a WIRE_STEP */
+};
+
+/**
+ * struct wire_map - memory to be mapped as one range
+ * @key:   the range's, chosen by who asks
+ * @bytes: of it in all, the same in each request of a range
+ * @uuid:  of the device that it is on
+ * @n:     chunks in this request, and descriptors with it
+ * @len:   bytes of each
+ */
+struct wire_map {
+	uint64_t key;
+	uint64_t bytes;
+	uint8_t uuid[WIRE_UUID_LEN];
+	uint32_t n;
+	uint32_t reserved;
+	uint64_t len[WIRE_MAX_CHUNKS];
 };
 
 /**
@@ -49,7 +72,10 @@ struct wire_request {
 	uint32_t mark;
 	uint64_t off;
 	uint64_t len;
-	struct owner_launch launch;
+	union {
+		struct owner_launch launch; /* LAUNCH */
+		struct wire_map map; /* MAP */
+	};
 };
 
 enum wire_kind {

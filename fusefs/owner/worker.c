@@ -196,6 +196,34 @@ static int put(struct worker *w, const struct wire_request *req)
 	return n == (ssize_t)sizeof(*req) ? 0 : -EPIPE;
 }
 
+/* The same with descriptors. Returns -EPIPE only if it is gone. */
+static int put_fds(struct worker *w, const struct wire_request *req,
+		   const int *fds, unsigned int n)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(WIRE_MAX_CHUNKS * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { (void *)req, sizeof(*req) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	ssize_t sent;
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	do {
+		sent = sendmsg(w->socket, &msg, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent >= 0)
+		return 0;
+	return errno == ECONNRESET ? -EPIPE : -errno;
+}
+
 /* Whether something comes, if only the end, before it is known to hang. */
 static bool is_heard(struct worker *w)
 {
@@ -234,11 +262,12 @@ static int get(struct worker *w, struct wire_reply *reply)
 	return 0;
 }
 
-int worker_call(struct worker *w, const struct wire_request *req,
+/* What it says until its answer. */
+static int hear(struct worker *w, const struct wire_request *req,
 		struct wire_reply *reply)
 {
 	const struct wire_request ack = { .op = WIRE_ACK };
-	int ret = put(w, req);
+	int ret = 0;
 
 	while (!ret) {
 		ret = get(w, reply);
@@ -250,6 +279,22 @@ int worker_call(struct worker *w, const struct wire_request *req,
 			ret = put(w, &ack);
 	}
 	return ret;
+}
+
+int worker_call(struct worker *w, const struct wire_request *req,
+		struct wire_reply *reply)
+{
+	int ret = put(w, req);
+
+	return ret ? ret : hear(w, req, reply);
+}
+
+int worker_give(struct worker *w, const struct wire_request *req,
+		const int *fds, unsigned int n, struct wire_reply *reply)
+{
+	int ret = put_fds(w, req, fds, n);
+
+	return ret ? ret : hear(w, req, reply);
 }
 
 bool worker_is_gone(struct worker *w)

@@ -75,6 +75,11 @@ int worker_start(struct worker **out, const struct worker_start *how,
 int worker_call(struct worker *w, const struct wire_request *req,
 		struct wire_reply *reply);
 
+/** worker_give() - the same with @n descriptors, at most WIRE_MAX_CHUNKS, which
+ * stay the caller's too; also -ETOOMANYREFS, -ENOBUFS and others: not sent */
+int worker_give(struct worker *w, const struct wire_request *req,
+		const int *fds, unsigned int n, struct wire_reply *reply);
+
 /** worker_is_gone() - whether it has ended, or lost its end of the socket */
 bool worker_is_gone(struct worker *w);
 

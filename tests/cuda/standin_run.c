@@ -21,6 +21,7 @@
 #define MAX_ARGS      5
 #define MAX_PER_BLOCK 1024 /* threads */
 #define MAX_GRID_YZ   65535
+#define MAX_SHARED    49152 /* bytes, of a kernel that was not told otherwise */
 #define BAD_ADDRESS   64 /* in no allocation */
 
 /**
@@ -286,10 +287,10 @@ CUresult cuLaunchKernel(CUfunction fn, unsigned int grid_x, unsigned int grid_y,
 	CUresult err;
 
 	ENTER_TOUCH(cuLaunchKernel, ctx);
-	(void)shared_bytes;
 	(void)extra;
 	if (!n_threads || n_threads > MAX_PER_BLOCK || !grid_x || !grid_y ||
-	    !grid_z || grid_y > MAX_GRID_YZ || grid_z > MAX_GRID_YZ)
+	    !grid_z || grid_y > MAX_GRID_YZ || grid_z > MAX_GRID_YZ ||
+	    shared_bytes > MAX_SHARED)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = calloc(1, sizeof(*r));
 	r->work.run = launch_run;

@@ -69,6 +69,17 @@ expect_error "Invalid argument" dd of="$c/ctl" status=none \
 	<<<"launch square 1 2048 in out u32:1"
 expect_compute 0 state idle
 compute 0 launch square 1 1 in out u32:1
+# shared memory of its own, as much as a GPU gives without being told, and more
+compute 0 launch square 1 1:49152 in out u32:1
+compute 0 sync
+expect_error "Invalid argument" dd of="$c/ctl" status=none \
+	<<<"launch square 1 1:1048576000 in out u32:1"
+compute 0 kernels
+logged 0 "kernel square i64 i64 i32"
+logged 0 "kernel k80_fill i64 i32 f32"
+# no files with memory here
+compute_errno 0 EOPNOTSUPP "launch square 1 1 mem:x out u32:1"
+compute_errno 0 EOPNOTSUPP "launch square 1 1 in vram u32:1"
 # an empty module is the user's too, and the built-in kernels stay
 printf '.version 4.1\n.target sm_37\n.address_size 64\n' | cat >"$c/module"
 expect_compute 0 kernels "k80_add k80_fill k80_scale"

@@ -36,6 +36,7 @@ static const struct {
 	{ "work 1 2", COMPUTE_WORK },
 	{ "work 1 2 3\n", COMPUTE_WORK },
 	{ "launch k 1 1", COMPUTE_LAUNCH },
+	{ "kernels", COMPUTE_KERNELS },
 };
 
 START_TEST(parse_of_a_good_line_gives_its_verb)
@@ -95,25 +96,25 @@ static const struct {
 	const char *text;
 	struct owner_arg arg;
 } args[] = {
-	{ "in", { true, OWNER_IN, PTX_INT64, 0 } },
-	{ "out", { true, OWNER_OUT, PTX_INT64, 0 } },
-	{ "i32:5", { false, 0, PTX_INT32, 5 } },
-	{ "i32:2147483647", { false, 0, PTX_INT32, INT32_MAX } },
-	{ "i32:-2147483648", { false, 0, PTX_INT32, (uint64_t)INT32_MIN } },
-	{ "i32:-1", { false, 0, PTX_INT32, UINT64_MAX } },
-	{ "u32:0", { false, 0, PTX_INT32, 0 } },
-	{ "u32:4294967295", { false, 0, PTX_INT32, UINT32_MAX } },
-	{ "u32:0xffFFffff", { false, 0, PTX_INT32, UINT32_MAX } },
+	{ "in", { true, OWNER_IN, PTX_INT64, 0, 0 } },
+	{ "out", { true, OWNER_OUT, PTX_INT64, 0, 0 } },
+	{ "i32:5", { false, 0, PTX_INT32, 5, 0 } },
+	{ "i32:2147483647", { false, 0, PTX_INT32, INT32_MAX, 0 } },
+	{ "i32:-2147483648", { false, 0, PTX_INT32, (uint64_t)INT32_MIN, 0 } },
+	{ "i32:-1", { false, 0, PTX_INT32, UINT64_MAX, 0 } },
+	{ "u32:0", { false, 0, PTX_INT32, 0, 0 } },
+	{ "u32:4294967295", { false, 0, PTX_INT32, UINT32_MAX, 0 } },
+	{ "u32:0xffFFffff", { false, 0, PTX_INT32, UINT32_MAX, 0 } },
 	{ "i64:-9223372036854775808",
-	  { false, 0, PTX_INT64, (uint64_t)INT64_MIN } },
-	{ "i64:9223372036854775807", { false, 0, PTX_INT64, INT64_MAX } },
-	{ "u64:18446744073709551615", { false, 0, PTX_INT64, UINT64_MAX } },
-	{ "u64:0xffffffffffffffff", { false, 0, PTX_INT64, UINT64_MAX } },
-	{ "f32:1.5", { false, 0, PTX_FLOAT32, 0x3fc00000 } },
-	{ "f32:-1e-3", { false, 0, PTX_FLOAT32, 0xba83126f } },
-	{ "f32:.5", { false, 0, PTX_FLOAT32, 0x3f000000 } },
-	{ "f32:+3", { false, 0, PTX_FLOAT32, 0x40400000 } },
-	{ "f64:1e300", { false, 0, PTX_FLOAT64, 0x7e37e43c8800759cULL } },
+	  { false, 0, PTX_INT64, (uint64_t)INT64_MIN, 0 } },
+	{ "i64:9223372036854775807", { false, 0, PTX_INT64, INT64_MAX, 0 } },
+	{ "u64:18446744073709551615", { false, 0, PTX_INT64, UINT64_MAX, 0 } },
+	{ "u64:0xffffffffffffffff", { false, 0, PTX_INT64, UINT64_MAX, 0 } },
+	{ "f32:1.5", { false, 0, PTX_FLOAT32, 0x3fc00000, 0 } },
+	{ "f32:-1e-3", { false, 0, PTX_FLOAT32, 0xba83126f, 0 } },
+	{ "f32:.5", { false, 0, PTX_FLOAT32, 0x3f000000, 0 } },
+	{ "f32:+3", { false, 0, PTX_FLOAT32, 0x40400000, 0 } },
+	{ "f64:1e300", { false, 0, PTX_FLOAT64, 0x7e37e43c8800759cULL, 0 } },
 };
 
 START_TEST(argument_gives_its_type_and_bits)
@@ -167,7 +168,83 @@ static const char *const bad_args[] = {
 	"f64:1e400",
 	"f64:--1",
 	"f32:0.000000000000000000000000000000001",
+	"mem",
+	"mem:",
+	"mem:+1",
+	"mem:a/b",
+	"mem:/a",
+	"Mem:a",
+	"vram:",
+	"vram+",
+	"vram+x",
+	"vram+-1",
+	"vram+0x",
+	"vram+9223372036854775808",
+	"vramx",
 };
+
+static const struct {
+	const char *text, *name;
+	uint64_t off;
+} places[] = {
+	{ "mem:x", "x", 0 },
+	{ "mem:x+4096", "x", 4096 },
+	{ "mem:x+0x10", "x", 16 },
+	{ "mem:x+0", "x", 0 },
+	{ "mem:a+b", "a+b", 0 },
+	{ "mem:a+", "a+", 0 },
+	{ "mem:a+b+7", "a+b", 7 },
+	{ "mem:a+5+0", "a+5", 0 },
+	{ "mem:mem:vram", "mem:vram", 0 },
+	{ "mem:vram+9223372036854775807", "vram", INT64_MAX },
+	{ "mem:..", "..", 0 },
+	{ "vram", "", 0 },
+	{ "vram+12", "", 12 },
+};
+
+START_TEST(argument_of_memory_gives_its_name_and_offset)
+{
+	struct compute_cmd cmd;
+	char line[128];
+
+	sprintf(line, "launch k 1 1 in %s", places[_i].text);
+	ck_assert_int_eq(parse(line, strlen(line), &cmd), 0);
+	ck_assert(!cmd.places[0].is_given);
+	ck_assert(cmd.places[1].is_given);
+	ck_assert_str_eq(cmd.places[1].name, places[_i].name);
+	ck_assert_uint_eq(cmd.launch.args[1].bits, places[_i].off);
+	ck_assert_int_eq(cmd.launch.args[1].type, PTX_INT64);
+	ck_assert(!cmd.launch.args[1].is_buffer);
+	ck_assert_uint_eq(cmd.launch.args[1].memory, 0);
+}
+END_TEST
+
+START_TEST(argument_of_memory_has_a_name_of_255_bytes_at_most)
+{
+	char line[300] = "launch k 1 1 mem:";
+	size_t len = strlen(line);
+	struct compute_cmd cmd;
+
+	memset(line + len, 'n', COMPUTE_NAME_MAX + 1);
+	ck_assert_int_eq(parse(line, len + COMPUTE_NAME_MAX, &cmd), 0);
+	ck_assert_uint_eq(strlen(cmd.places[0].name), COMPUTE_NAME_MAX);
+	ck_assert_int_eq(parse(line, len + COMPUTE_NAME_MAX + 1, &cmd), -EINVAL);
+	line[len + 1] = '\0';
+	ck_assert_int_eq(parse(line, len + 3, &cmd), -EINVAL);
+}
+END_TEST
+
+START_TEST(block_may_have_shared_memory)
+{
+	struct compute_cmd cmd;
+
+	ck_assert_int_eq(parse("launch k 1 2,3:49152", 20, &cmd), 0);
+	ck_assert_uint_eq(cmd.launch.block[1], 3);
+	ck_assert_uint_eq(cmd.launch.shared_bytes, 49152);
+	ck_assert_int_eq(parse("launch k 1 2", 12, &cmd), 0);
+	ck_assert_uint_eq(cmd.launch.shared_bytes, 0);
+}
+END_TEST
 
 START_TEST(bad_argument_is_refused)
 {
@@ -205,6 +282,14 @@ static const char *const bad[] = {
 	"launch k 2147483648 1",
 	"launch k 0x1 1",
 	"launch k 1.0 1",
+	"launch k 1:8 1",
+	"launch k 1 1:",
+	"launch k 1 1:-1",
+	"launch k 1 1:4294967296",
+	"launch k 1 1:0x10",
+	"launch k 1 :8",
+	"launch k 1 1:8:8",
+	"kernels all",
 	"online\r",
 	"quit",
 	"launch kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk 1 1",
@@ -232,8 +317,8 @@ END_TEST
 
 START_TEST(help_names_every_verb)
 {
-	static const char *const names[] = { "online", "work", "launch", "sync",
-					     "verify" };
+	static const char *const names[] = { "online", "work",   "launch",
+					     "sync",   "verify", "kernels" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		ck_assert_ptr_nonnull(strstr(compute_help(), names[i]));
@@ -256,6 +341,12 @@ Suite *compute_ctl_suite(void)
 
 	tcase_add_loop_test(arguments, argument_gives_its_type_and_bits, 0,
 			    ARRAY_SIZE(args));
+	tcase_add_loop_test(arguments,
+			    argument_of_memory_gives_its_name_and_offset, 0,
+			    ARRAY_SIZE(places));
+	tcase_add_test(arguments,
+		       argument_of_memory_has_a_name_of_255_bytes_at_most);
+	tcase_add_test(lines, block_may_have_shared_memory);
 	tcase_add_loop_test(arguments, bad_argument_is_refused, 0,
 			    ARRAY_SIZE(bad_args));
 	tcase_add_test(arguments, most_arguments_fit);

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "cuda/cuda.h"
 #include "owner/kernels.h"
+#include "owner/worker/ranges.h"
 #include "owner/worker/tell.h"
 
 #define JIT_LOG_LEN 4096
@@ -21,8 +22,10 @@
  */
 struct seat {
 	bool is_online;
+	CUdevice dev;
 	CUcontext ctx;
 	CUstream stream;
+	struct range *ranges;
 	CUdeviceptr buffer[2];
 	CUdeviceptr mark;
 	CUmodule builtin, user;
@@ -138,6 +141,7 @@ static int make_ctx(struct seat *s, CUdevice dev, int ordinal)
 			return failed(s, "cuCtxCreate", err);
 		}
 	}
+	s->dev = dev;
 	s->ctx = gpu.ctxs[ordinal];
 	return use(s);
 }
@@ -210,6 +214,7 @@ static void clear(struct seat *s)
 		cuda.cuStreamSynchronize(s->stream);
 		cuda.cuStreamDestroy_v2(s->stream);
 	}
+	ranges_end(&s->ranges);
 	if (s->user)
 		cuda.cuModuleUnload(s->user);
 	if (s->builtin)
@@ -296,6 +301,73 @@ static CUresult queue_mark(struct seat *s, unsigned char mark)
 	return cuda.cuMemcpyDtoHAsync_v2(&s->shared->done, s->mark, 1, s->stream);
 }
 
+/* ---- memory of files ------------------------------------------------------- */
+
+static int check_uuid(const struct seat *s, const uint8_t uuid[WIRE_UUID_LEN])
+{
+	struct cuda_uuid own;
+	CUresult err;
+
+	if (!cuda_has_vmm()) {
+		tell_blame("the driver cannot map the memory of files");
+		return -EOPNOTSUPP;
+	}
+	err = cuda.cuDeviceGetUuid_v2(&own, s->dev);
+	if (err)
+		return failed(s, "cuDeviceGetUuid", err);
+	if (!memcmp(own.bytes, uuid, WIRE_UUID_LEN))
+		return 0;
+	tell_blame("the file is on another device than the kernels");
+	return -EXDEV;
+}
+
+int gpu_map(unsigned int seat, const struct wire_map *map, const int *fds)
+{
+	struct seat *s = &gpu.seats[seat];
+	const char *call;
+	CUresult err;
+	int ret = use(s);
+
+	if (!ret)
+		ret = check_uuid(s, map->uuid);
+	if (ret)
+		return ret;
+	err = ranges_more(&s->ranges, s->dev, map, fds, &call);
+	return err ? failed(s, call, err) : 0;
+}
+
+int gpu_unmap(unsigned int seat)
+{
+	struct seat *s = &gpu.seats[seat];
+	int ret = use(s);
+
+	if (!ret)
+		ranges_end(&s->ranges);
+	return ret;
+}
+
+/* ---- kernels --------------------------------------------------------------- */
+
+/* What the kernel gets for an argument; false: there is no such memory. */
+static bool value_of(const struct seat *s, const struct owner_arg *a,
+		     uint64_t *value)
+{
+	const struct range *r;
+
+	if (a->is_buffer) {
+		*value = s->buffer[a->buffer];
+		return true;
+	}
+	*value = a->bits;
+	if (!a->memory)
+		return true;
+	r = ranges_find(s->ranges, a->memory);
+	if (!r)
+		return false;
+	*value += r->mem.ptr;
+	return true;
+}
+
 int gpu_launch(unsigned int seat, const struct wire_request *req, int *is_queued)
 {
 	struct seat *s = &gpu.seats[seat];
@@ -309,9 +381,8 @@ int gpu_launch(unsigned int seat, const struct wire_request *req, int *is_queued
 	if (ret)
 		return ret;
 	for (unsigned int i = 0; i < l->n_args; i++) {
-		const struct owner_arg *a = &l->args[i];
-
-		values[i] = a->is_buffer ? s->buffer[a->buffer] : a->bits;
+		if (!value_of(s, &l->args[i], &values[i]))
+			return -EINVAL;
 		args[i] = &values[i];
 	}
 	err = cuda.cuModuleGetFunction(&fn, req->is_user ? s->user : s->builtin,
@@ -320,8 +391,8 @@ int gpu_launch(unsigned int seat, const struct wire_request *req, int *is_queued
 		return failed(s, "cuModuleGetFunction", err);
 	tell_step("cuLaunchKernel %s", l->kernel);
 	err = cuda.cuLaunchKernel(fn, l->grid[0], l->grid[1], l->grid[2],
-				  l->block[0], l->block[1], l->block[2], 0,
-				  s->stream, args, NULL);
+				  l->block[0], l->block[1], l->block[2],
+				  l->shared_bytes, s->stream, args, NULL);
 	if (err)
 		return failed(s, "cuLaunchKernel", err);
 	*is_queued = 1;

@@ -45,6 +45,20 @@ int gpu_fill(unsigned int seat);
  * the kernel was, also where the mark was not */
 int gpu_launch(unsigned int seat, const struct wire_request *req, int *is_queued);
 
+/**
+ * gpu_map() - put more chunks behind those of a range, or begin one
+ * @fds: of each chunk; they stay the caller's
+ *
+ * The range is as @map says; on failure all of it is gone.
+ *
+ * Return: 0; -EXDEV it is on another device than the seat; -EOPNOTSUPP the
+ * driver cannot; -ENOMEM; -EIO ...
+ */
+int gpu_map(unsigned int seat, const struct wire_map *map, const int *fds);
+
+/** gpu_unmap() - end every range of the seat; nothing runs */
+int gpu_unmap(unsigned int seat);
+
 /** gpu_copy() - as @req says, and wait; @sync_ns: out: what the wait for what
  * was queued before took */
 int gpu_copy(unsigned int seat, const struct wire_request *req,

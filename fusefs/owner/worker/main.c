@@ -112,11 +112,25 @@ static int do_online(struct worker *w, unsigned int seat, struct wire_reply *r)
 	return ret;
 }
 
+/* Whatever comes of it, no descriptor stays. */
+static int do_map(struct worker *w, const struct wire_request *req, const int *fds)
+{
+	int ret = req->seat < w->n_seats ? gpu_map(req->seat, &req->map, fds)
+					 : -EINVAL;
+
+	for (unsigned int i = 0; i < req->map.n; i++)
+		close(fds[i]);
+	return ret;
+}
+
+/* @fds: those of a WIRE_MAP */
 static int do_request(struct worker *w, const struct wire_request *req,
-		      struct wire_reply *r)
+		      const int *fds, struct wire_reply *r)
 {
 	unsigned int seat = req->seat;
 
+	if (req->op == WIRE_MAP)
+		return do_map(w, req, fds);
 	if (seat >= w->n_seats)
 		return -EINVAL;
 	switch (req->op) {
@@ -136,6 +150,8 @@ static int do_request(struct worker *w, const struct wire_request *req,
 		return gpu_copy(seat, req, &r->sync_ns);
 	case WIRE_POLL:
 		return gpu_poll(seat);
+	case WIRE_UNMAP:
+		return gpu_unmap(seat);
 	default:
 		return -EINVAL;
 	}
@@ -144,11 +160,12 @@ static int do_request(struct worker *w, const struct wire_request *req,
 static void serve(struct worker *w)
 {
 	struct wire_request req;
+	int fds[WIRE_MAX_CHUNKS];
 
-	while (tell_ask(&req) && req.op != WIRE_END) {
+	while (tell_ask(&req, fds) && req.op != WIRE_END) {
 		struct wire_reply reply = { 0 };
 
-		reply.result = do_request(w, &req, &reply);
+		reply.result = do_request(w, &req, fds, &reply);
 		reply.is_lost = gpu_is_lost();
 		tell_done(&reply);
 	}
@@ -190,11 +207,11 @@ int main(int argc, char **argv)
 	w.shared = mmap(NULL, w.n_seats * sizeof(*w.shared),
 			PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_SHARED, 0);
 	/* the first request is WIRE_COUNT: nothing is opened before */
-	if (w.shared == MAP_FAILED || !tell_ask(&first))
+	if (w.shared == MAP_FAILED || !tell_ask(&first, NULL))
 		return EXIT_FAILURE;
 	reply.result = confine(&w, argv[3]);
 	if (!reply.result)
-		reply.result = do_request(&w, &first, &reply);
+		reply.result = do_request(&w, &first, NULL, &reply);
 	reply.anchor = w.anchor;
 	tell_done(&reply);
 	serve(&w);

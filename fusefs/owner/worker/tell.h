@@ -11,9 +11,13 @@
 
 /**
  * tell_ask() - wait for the next request
+ * @fds: out: descriptors that came with it, @map.n of struct wire_request of a
+ *       WIRE_MAP and none with others; WIRE_MAX_CHUNKS entries, the caller's;
+ *       NULL: none can come
+ *
  * Return: false if whoever started this program is gone, or is another version.
  */
-bool tell_ask(struct wire_request *req);
+bool tell_ask(struct wire_request *req, int *fds);
 
 /**
  * tell_step() - say what is about to be done, and return when that is logged
