@@ -57,6 +57,7 @@
 	X(sched_wait)  \
 	X(share)       \
 	X(status)      \
+	X(table)       \
 	X(trace)       \
 	X(uring)       \
 	X(window)
