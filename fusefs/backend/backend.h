@@ -369,7 +369,9 @@ int backend_chunk_import(struct backend *be, unsigned int die, int fd,
  * backend_chunk_map() - at @off of the die's space, to be read and written
  *
  * A copy of the struct may be mapped at another place before the first is
- * unmapped; backend_chunk_free() is for one of them.
+ * unmapped; backend_chunk_free() is for one of them. What was written by one
+ * place is there for who reads by another after a backend_sync(), a
+ * backend_forget() of the first or its backend_chunk_unmap().
  *
  * Return: 0; -EINVAL the range; -EIO.
  */

@@ -32,7 +32,7 @@ static const char *const call_names[] = {
 static struct {
 	pthread_mutex_t lock; /* guards all below */
 	bool is_started;
-	bool is_initialised; /* cuInit was called */
+	pid_t user; /* who called cuInit */
 	CUresult spoilt; /* what every call gives */
 	unsigned int n_orders;
 	struct order orders[MAX_ORDERS];
@@ -134,9 +134,10 @@ CUresult standin_enter(enum standin_call call)
 		read_orders_locked(path);
 	err = next_error_locked(call);
 	if (!err && call == CALL_cuInit)
-		fault.is_initialised = true;
-	else if (!err && !fault.is_initialised && call != CALL_cuGetErrorName &&
-		 call != CALL_cuDriverGetVersion)
+		fault.user = fault.user ? fault.user : getpid();
+	/* what a fork leaves of a context is of no use */
+	if (!err && fault.user != getpid() && call != CALL_cuGetErrorName &&
+	    call != CALL_cuDriverGetVersion)
 		err = CUDA_ERROR_NOT_INITIALIZED;
 	if (!err && call != CALL_cuGetErrorName)
 		err = fault.spoilt;

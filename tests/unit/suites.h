@@ -14,6 +14,7 @@
 	X(barswap)     \
 	X(behind)      \
 	X(bind)        \
+	X(chunk)       \
 	X(compute_ctl) \
 	X(copy)        \
 	X(ctl)         \
