@@ -25,6 +25,7 @@
 	X(dev_sim_opt) \
 	X(dev_sim_sock) \
 	X(dma)         \
+	X(extent)      \
 	X(guard)       \
 	X(hide)        \
 	X(input)       \
