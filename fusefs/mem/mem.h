@@ -39,7 +39,14 @@ static inline bool mem_is_ino(uint64_t ino)
 	return ino & MEM_INO_BIT;
 }
 
+/** mem_ino_die() - the die in such a number */
+static inline unsigned int mem_ino_die(uint64_t ino)
+{
+	return (unsigned int)((ino & ~MEM_INO_BIT) >> MEM_INO_DIE_SHIFT);
+}
+
 struct mem; /* all dies of a mount */
+struct mem_die;
 struct mem_file; /* counted; a name counts as one */
 struct mem_reader; /* an open file, which may turn out to read in sequence */
 
@@ -109,7 +116,7 @@ pid_t mem_keeper(struct mem *m, const char **path);
 uint64_t mem_max_len(struct mem *m, unsigned int die);
 
 /** mem_space() - bytes of a die's memory: all of it, and what nobody took */
-int mem_space(struct mem *m, unsigned int die, uint64_t *total, uint64_t *free);
+int mem_space(struct mem *m, unsigned int die, uint64_t *total, uint64_t *left);
 
 /*
  * Names. A name is 1 to MEM_NAME_MAX bytes, any but '/' and NUL, and neither
@@ -156,8 +163,11 @@ bool mem_next(struct mem *m, unsigned int die, uint64_t *cursor,
 /** mem_count() - one more counts on it */
 void mem_count(struct mem_file *f);
 
-/** mem_put() - @n no longer count on it: the last one frees it */
-void mem_put(struct mem_file *f, uint64_t n);
+/** mem_put() - one no longer counts on it: the last one frees it */
+void mem_put(struct mem_file *f);
+
+/** mem_put_many() - @n at once */
+void mem_put_many(struct mem_file *f, uint64_t n);
 
 unsigned int mem_die(const struct mem_file *f);
 uint64_t mem_ino(const struct mem_file *f);
@@ -197,6 +207,7 @@ void mem_reader_end(struct mem_reader *r);
  */
 struct mem_loan {
 	const void *data;
+	struct mem_die *d;
 	struct backend_loan loan;
 	void *copy;
 };
@@ -208,16 +219,15 @@ struct mem_loan {
  */
 ssize_t mem_read(struct mem_reader *r, uint64_t off, size_t len,
 		 struct mem_loan *loan);
-void mem_give_back(struct mem_reader *r, struct mem_loan *loan);
+
+/** mem_give_back() - the file may be closed already */
+void mem_give_back(struct mem_loan *loan);
 
 /**
  * mem_write() - write; @len: at most BACKEND_MAX_CHUNK
  * Return: bytes: fewer than @len if there was memory for so many.
  */
 ssize_t mem_write(struct mem_file *f, uint64_t off, const void *buf, size_t len);
-
-/** mem_push() - after a write was answered; may be left out */
-void mem_push(struct mem_file *f);
 
 /** mem_allocate() - memory for a range; @keep_len: the length stays */
 int mem_allocate(struct mem_file *f, uint64_t off, uint64_t len, bool keep_len);
@@ -277,7 +287,8 @@ struct mem_share {
  * @out: descriptors of the caller's, CLOEXEC; mem_share_free() closes them
  *
  * No lock is held after the return: the file may lose this memory, and who has
- * a descriptor keeps it. Return: 0; -ENODATA the file is empty; else as above.
+ * a descriptor keeps it. Return: 0, with @out->n 0 if the file is empty; else
+ * as above.
  */
 int mem_share_get(struct mem_file *f, struct mem_share *out);
 void mem_share_free(struct mem_share *s);
