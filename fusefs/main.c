@@ -28,6 +28,7 @@
 #include "fuse/ops.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
+#include "mem/mem.h"
 #include "text/quote.h"
 
 #define EXIT_USAGE 2
@@ -201,8 +202,7 @@ static void say_why_no_backend(const struct fs *fs, int err)
 
 static int learn_tree(struct fs *fs)
 {
-	char bdf[BACKEND_MAX_DIES][16] = { 0 };
-	bool has_resmem[BACKEND_MAX_DIES] = { 0 };
+	struct node_die dies[BACKEND_MAX_DIES] = { 0 };
 	struct bs_info info;
 
 	for (unsigned int die = 0; die < fs->be.n_dies; die++) {
@@ -210,10 +210,13 @@ static int learn_tree(struct fs *fs)
 
 		if (ret)
 			return ret;
-		memcpy(bdf[die], info.bdf, sizeof(bdf[die]));
-		has_resmem[die] = info.resmem_bytes > 0;
+		memcpy(dies[die].bdf, info.bdf, sizeof(dies[die].bdf));
+		/* a device whose memory is that of files alone has none */
+		dies[die].has_vram = info.vram_bytes || !fs->mem;
+		dies[die].has_resmem = info.resmem_bytes > 0;
+		dies[die].has_mem = fs->mem && !mem_why(fs->mem, die);
 	}
-	node_init(&fs->nodes, fs->be.n_dies, bdf, has_resmem, fs->opts->compute);
+	node_init(&fs->nodes, fs->be.n_dies, dies, fs->opts->compute);
 	fs_attr_init(fs);
 	return 0;
 }
@@ -248,6 +251,17 @@ static int compute_open(struct fs *fs)
 	return compute_start(&fs->compute, &cfg);
 }
 
+/* Dies that cannot have files say so in their status. */
+static int mem_open(struct fs *fs)
+{
+	struct mem_config cfg = { .keeper_path = fs->opts->mem_keeper };
+
+	if (!fs->opts->mem)
+		return 0;
+	mem_start(&fs->mem, &fs->be, &cfg);
+	return fs->mem ? 0 : -ENOMEM;
+}
+
 /* The engine below a mount: from hardware to scheduler. */
 static int engine_start(struct fs *fs)
 {
@@ -258,9 +272,12 @@ static int engine_start(struct fs *fs)
 		say_why_no_backend(fs, -ret);
 		return ret;
 	}
-	ret = learn_tree(fs);
+	ret = mem_open(fs);
 	if (ret)
 		goto out_backend;
+	ret = learn_tree(fs);
+	if (ret)
+		goto out_mem;
 	fs_files_init(fs);
 	fs->io.be = &fs->be;
 	fs->io.wait_ns = fs->opts->wait_ms * NSEC_PER_MSEC;
@@ -306,6 +323,8 @@ out_status:
 out_pool:
 	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
+out_mem:
+	mem_stop(fs->mem);
 out_backend:
 	backend_close(&fs->be);
 	fprintf(stderr, "k80fs: cannot start: %s\n", strerror(-ret));
@@ -353,6 +372,7 @@ static bool engine_stop(struct fs *fs)
 	fs_files_free(fs);
 	io_stop(&fs->io);
 	fs_status_stop(fs);
+	mem_stop(fs->mem);
 	is_whole = fs_end_is_whole(fs);
 	if (ret)
 		return is_whole;

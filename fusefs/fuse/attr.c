@@ -16,6 +16,9 @@ mode_t fs_default_mode(enum node_kind kind)
 	case NODE_DIE:
 	case NODE_COMPUTE:
 		return S_IFDIR | 0755;
+	case NODE_MEM:
+		/* the group may make files, and remove none of others */
+		return S_IFDIR | S_ISVTX | 0775;
 	case NODE_LINK:
 		return S_IFLNK | 0777;
 	case NODE_ROOT_STATUS:

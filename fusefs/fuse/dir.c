@@ -16,10 +16,12 @@
 #include "fuse/compute.h"
 #include "fuse/fs.h"
 #include "fuse/inval.h"
+#include "fuse/mem.h"
 #include "fuse/metrics.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
+#include "mem/mem.h"
 #include "text/ctl.h"
 #include "text/metrics.h"
 
@@ -56,6 +58,17 @@ static uint64_t node_len(struct fs *fs, const struct node *n)
 	}
 }
 
+static nlink_t count_folders(struct fs *fs, const struct node *dir)
+{
+	const struct node *n;
+	nlink_t count = 0;
+	size_t pos = 0;
+
+	while ((n = node_next(&fs->nodes, dir, &pos)))
+		count += node_is_dir(n);
+	return count;
+}
+
 /* Returns how long the kernel may keep it, in seconds. */
 static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
 {
@@ -67,9 +80,7 @@ static double fill_stat(struct fs *fs, const struct node *n, struct stat *st)
 	st->st_ino = n->ino;
 	st->st_nlink = 1;
 	if (node_is_dir(n))
-		st->st_nlink = n->kind == NODE_ROOT ? 3 + fs->nodes.n_dies
-			       : n->kind == NODE_DIE && fs->compute ? 3
-								    : 2;
+		st->st_nlink = 2 + count_folders(fs, n);
 	st->st_size = (off_t)node_len(fs, n);
 	st->st_blocks = st->st_size / 512;
 	st->st_blksize = n->kind == NODE_VRAM || n->kind == NODE_RESMEM ||
@@ -121,6 +132,14 @@ void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
 
 	fs_pair_forget(&fs->pairs, req);
 	fs_uring_note(fs, req);
+	if (mem_is_ino(parent)) {
+		fs_mem_lookup_ino(req, parent, name);
+		return;
+	}
+	if (!n && dir && dir->kind == NODE_MEM) {
+		fs_mem_lookup(req, dir, name);
+		return;
+	}
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
 		return;
@@ -138,6 +157,10 @@ void fs_getattr(fuse_req_t req, uint64_t ino, struct fuse_file_info *fi)
 
 	fs_pair_forget(&fs->pairs, req);
 	(void)fi;
+	if (mem_is_ino(ino)) {
+		fs_mem_getattr(req, ino);
+		return;
+	}
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
 		return;
@@ -238,6 +261,11 @@ void fs_setattr(fuse_req_t req, uint64_t ino, struct stat *st, int mask,
 	struct fs_file *f;
 	int err;
 
+	if (mem_is_ino(ino)) {
+		fs_pair_forget(&fs->pairs, req);
+		fs_mem_setattr(req, ino, st, mask);
+		return;
+	}
 	if (!n) {
 		fuse_reply_err(req, ENOENT);
 		return;
@@ -305,6 +333,10 @@ void fs_readdir(fuse_req_t req, uint64_t ino, size_t size, off_t off,
 		fuse_reply_err(req, ENOTDIR);
 		return;
 	}
+	if (dir->kind == NODE_MEM) {
+		fs_mem_readdir(req, dir, size, off);
+		return;
+	}
 	buf = malloc(size);
 	if (!buf) {
 		fuse_reply_err(req, ENOMEM);
@@ -348,7 +380,14 @@ void fs_statfs(fuse_req_t req, uint64_t ino)
 	};
 
 	fs_pair_forget(&fs->pairs, req);
-	(void)ino;
+	if (mem_is_ino(ino)) {
+		fs_mem_statfs(req, mem_ino_die(ino));
+		return;
+	}
+	if (fs_mem_folder(fs, ino)) {
+		fs_mem_statfs(req, (unsigned int)fs_mem_folder(fs, ino)->die);
+		return;
+	}
 	for (unsigned int die = 0; die < fs->be.n_dies; die++)
 		sv.f_blocks += fs->be.dies[die].len / STATFS_BSIZE;
 	for (uint64_t i = 0; i < NODE_TABLE_LEN; i++)

@@ -10,6 +10,7 @@
 #include "compute/compute.h"
 #include "fuse/attr.h"
 #include "fuse/compute.h"
+#include "fuse/mem.h"
 #include "fuse/metrics.h"
 #include "fuse/status.h"
 #include "fuse/trace.h"
@@ -80,6 +81,8 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 
 void fs_file_drop(struct fs *fs, struct fs_file *f)
 {
+	if (f->mem)
+		fs_mem_close(f);
 	fs_pair_remove(&fs->pairs, &f->pair);
 	image_stop(&fs->io.images, &f->io.image);
 	readahead_free(&f->io.ra, &fs->io.ra);
@@ -119,8 +122,10 @@ void fs_file_snapshot(struct fs *fs, struct fs_file *f)
 	pthread_mutex_unlock(&f->text_lock);
 }
 
-static int open_by_kind(struct fs *fs, struct fs_file *f)
+static int open_by_kind(struct fs *fs, struct fs_file *f, uint64_t ino)
 {
+	if (f->node->kind == NODE_MEM)
+		return fs_mem_open(fs, f, ino);
 	if (fs_file_is_memory(f))
 		return open_memory(fs, f);
 	if (node_is_compute(f->node))
@@ -136,8 +141,8 @@ static int open_by_kind(struct fs *fs, struct fs_file *f)
 	return 0;
 }
 
-int fs_file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
-		struct fs_file **out)
+int fs_file_new(struct fs *fs, const struct node *n, uint64_t ino, int flags,
+		uid_t uid, struct fs_file **out)
 {
 	uint64_t room = texts_room(fs, n, uid);
 	struct fs_file *f;
@@ -157,7 +162,7 @@ int fs_file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
 	pthread_mutex_init(&f->text_lock, NULL);
 	readahead_init(&f->io.ra);
 	list_add(fs, f);
-	ret = open_by_kind(fs, f);
+	ret = open_by_kind(fs, f, ino);
 	if (ret)
 		fs_file_drop(fs, f);
 	else

@@ -36,13 +36,14 @@ void fs_files_init(struct fs *fs);
 
 /**
  * fs_file_new() - open @n
+ * @ino:   @n's own number; that of a file, if @n is a mem folder
  * @flags: of open(2); @uid: who opens
  *
  * Return: 0; -ENXIO a die that does not answer; -ENFILE too many texts are open
  * by strangers; -ENOMEM.
  */
-int fs_file_new(struct fs *fs, const struct node *n, int flags, uid_t uid,
-		struct fs_file **out);
+int fs_file_new(struct fs *fs, const struct node *n, uint64_t ino, int flags,
+		uid_t uid, struct fs_file **out);
 
 /** fs_file_snapshot() - of a text, as of now */
 void fs_file_snapshot(struct fs *fs, struct fs_file *f);

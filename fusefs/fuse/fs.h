@@ -28,6 +28,9 @@
 
 struct compute;
 struct fs_inval;
+struct mem;
+struct mem_file;
+struct mem_reader;
 struct fuse_pollhandle;
 struct fuse_session;
 
@@ -103,6 +106,7 @@ struct fs {
 	struct backend be;
 	struct io_engine io;
 	struct compute *compute; /* NULL: not asked for */
+	struct mem *mem; /* the same */
 	struct node_table nodes; /* immutable */
 	bool is_broken; /* it was mounted, but does not work */
 	const char *_Atomic transport;
@@ -163,9 +167,10 @@ struct fs_module {
  * @next, @link: in the list of all, under its lock
  * @is_closing: its image is being cleared for the last time, or has been
  * @flags: of its open
- * @io:   vram and resmem
+ * @io:   vram and resmem; of a mem file @io.sync and @io.lost
+ * @mem:  a mem file, whose folder is @node; @reader: goes with it
  * @texts_room: bytes of it in the budget of the texts that strangers have open
- * @was_written: ctl: since the last FLUSH
+ * @was_written: ctl: since the last FLUSH; mem: since it was synced
  * @hold: ctl: the lease this open file took
  * @text: status and texts of compute: the snapshot; @text_len; @text_lock
  *        guards them, @module and @lines
@@ -177,6 +182,8 @@ struct fs_file {
 	const struct node *node;
 	int flags;
 	struct io_file io;
+	struct mem_file *mem;
+	struct mem_reader *reader;
 	uint64_t texts_room;
 	_Atomic bool was_written;
 	struct sched_hold hold;

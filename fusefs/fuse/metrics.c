@@ -4,17 +4,21 @@
 #include <string.h>
 
 #include "fuse/fs.h"
+#include "mem/mem.h"
 #include "text/metrics.h"
 
 static void collect(struct fs *fs, unsigned int die, struct metrics_die *out)
 {
 	struct backend_die *d = &fs->be.dies[die];
 	struct sched_view view;
+	struct mem_view mem = { 0 };
 	struct bs_info info;
 
 	if (backend_info(&fs->be, die, &info))
 		memset(&info, 0, sizeof(info));
 	sched_view(fs->io.sched, die, &view);
+	if (fs->mem)
+		mem_view(fs->mem, die, &mem);
 	*out = (struct metrics_die){
 		.in_slot = fs->be.ops->has_slot &&
 			   (info.state == BS_STATE_ACTIVE ||
@@ -30,6 +34,8 @@ static void collect(struct fs *fs, unsigned int die, struct metrics_die *out)
 		.waiting = view.waiters,
 		.errors = d->errors,
 		.lost = d->lost,
+		.mem_files = mem.files,
+		.mem_bytes = mem.bytes,
 	};
 }
 

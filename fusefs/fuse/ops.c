@@ -14,14 +14,17 @@
 
 #include "base/util.h"
 #include "fuse/attr.h"
+#include "fuse/change.h"
 #include "fuse/compute.h"
 #include "fuse/ctl.h"
 #include "fuse/dir.h"
 #include "fuse/file.h"
 #include "fuse/fs.h"
+#include "fuse/mem.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
+#include "mem/mem.h"
 #include "text/ctl.h"
 
 /* include/uapi/linux/fuse.h from 6.2 */
@@ -68,10 +71,18 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->congestion_threshold = FS_MAX_BACKGROUND * 3 / 4;
 }
 
+/* Of a file in a mem folder: the folder. */
+static const struct node *node_of(struct fs *fs, uint64_t ino)
+{
+	if (mem_is_ino(ino))
+		return fs_mem_folder(fs, node_mem_ino(mem_ino_die(ino)));
+	return node_get(&fs->nodes, ino);
+}
+
 static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fuse_req_userdata(req);
-	const struct node *n = node_get(&fs->nodes, ino);
+	const struct node *n = node_of(fs, ino);
 	struct fuse_open_out out = { 0 };
 	struct fs_file *f;
 	int ret;
@@ -84,7 +95,7 @@ static void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EACCES);
 		return;
 	}
-	ret = fs_file_new(fs, n, fi->flags, fuse_req_ctx(req)->uid, &f);
+	ret = fs_file_new(fs, n, ino, fi->flags, fuse_req_ctx(req)->uid, &f);
 	if (ret) {
 		fuse_reply_err(req, -ret);
 		return;
@@ -142,7 +153,9 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	const char *text;
 
 	forget_open(req);
-	if (fs_file_is_memory(f)) {
+	if (f->mem) {
+		fs_mem_read(req, f, size, off, !fi->lock_owner);
+	} else if (fs_file_is_memory(f)) {
 		/* the kernel names the owner of every read(2), and of no read
 		 * that fills the page cache */
 		if (!fi->lock_owner)
@@ -178,6 +191,8 @@ static void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
 	(void)ino;
 	if (!size)
 		fuse_reply_write(req, 0);
+	else if (f->mem)
+		fs_mem_write(req, f, buf, size, off, fi->flags);
 	else if (fs_file_is_memory(f))
 		/* the page cache has no flags of its own */
 		fs_vram_write(req, f, buf, size, off,
@@ -220,7 +235,9 @@ static void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	forget_open(req);
 	(void)ino;
-	if (fs_file_is_memory(f))
+	if (f->mem)
+		fs_mem_sync(req, f, true);
+	else if (fs_file_is_memory(f))
 		fs_vram_sync(req, f, true);
 	else if (is_compute(f))
 		fs_compute_flush(req, f);
@@ -240,7 +257,9 @@ static void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 	forget_open(req);
 	(void)ino;
 	(void)datasync;
-	if (fs_file_is_memory(f))
+	if (f->mem)
+		fs_mem_sync(req, f, false);
+	else if (fs_file_is_memory(f))
 		fs_vram_sync(req, f, false);
 	else
 		fuse_reply_err(req, 0);
@@ -263,10 +282,18 @@ static void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
 
 	forget_open(req);
 	(void)ino;
-	if (fs_file_is_memory(f))
+	if (f->mem)
+		fs_mem_fallocate(req, f, mode, off, len);
+	else if (fs_file_is_memory(f))
 		fs_vram_fallocate(req, f, mode, off, len);
 	else
 		fuse_reply_err(req, EOPNOTSUPP);
+}
+
+/* of a device's memory */
+static bool has_bytes(const struct fs_file *f)
+{
+	return f->mem || fs_file_is_memory(f);
 }
 
 static void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
@@ -281,9 +308,11 @@ static void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	(void)ino_out;
 	if (flags)
 		fuse_reply_err(req, EINVAL);
-	else if (!fs_file_is_memory(in) || !fs_file_is_memory(out))
+	else if (!has_bytes(in) || !has_bytes(out))
 		/* the kernel goes on with read and write */
 		fuse_reply_err(req, EOPNOTSUPP);
+	else if (in->mem || out->mem)
+		fs_mem_copy(req, in, off_in, out, off_out, len);
 	else
 		fs_vram_copy(req, in, off_in, out, off_out, len);
 }
@@ -308,10 +337,16 @@ static uint64_t file_len(struct fs *fs, struct fs_file *f)
 static void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
 		     struct fuse_file_info *fi)
 {
-	uint64_t len = file_len(fuse_req_userdata(req), file_of(fi));
+	struct fs_file *f = file_of(fi);
+	uint64_t len;
 
 	forget_open(req);
 	(void)ino;
+	if (f->mem) {
+		fs_mem_lseek(req, f, off, whence);
+		return;
+	}
+	len = file_len(fuse_req_userdata(req), f);
 	if (off < 0 || (uint64_t)off >= len)
 		fuse_reply_err(req, ENXIO);
 	else if (whence == SEEK_DATA)
@@ -338,71 +373,93 @@ static void fs_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 	fuse_reply_poll(req, POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
 }
 
-/* The tree is what the hardware is: nothing is made, renamed or removed. */
-static void fs_deny_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
-			  mode_t mode, dev_t rdev)
+static void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd,
+		     void *arg, struct fuse_file_info *fi, unsigned int flags,
+		     const void *in, size_t in_len, size_t out_len)
 {
-	(void)parent;
-	(void)name;
-	(void)mode;
-	(void)rdev;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
-			  mode_t mode)
-{
-	(void)parent;
-	(void)name;
-	(void)mode;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_create(fuse_req_t req, fuse_ino_t parent, const char *name,
-			   mode_t mode, struct fuse_file_info *fi)
-{
-	(void)parent;
-	(void)name;
-	(void)mode;
-	(void)fi;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_symlink(fuse_req_t req, const char *target,
-			    fuse_ino_t parent, const char *name)
-{
-	(void)target;
-	(void)parent;
-	(void)name;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_remove(fuse_req_t req, fuse_ino_t parent, const char *name)
-{
-	(void)parent;
-	(void)name;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
-			   fuse_ino_t newparent, const char *newname,
-			   unsigned int flags)
-{
-	(void)parent;
-	(void)name;
-	(void)newparent;
-	(void)newname;
-	(void)flags;
-	fuse_reply_err(req, EPERM);
-}
-
-static void fs_deny_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
-			 const char *newname)
-{
+	forget_open(req);
 	(void)ino;
-	(void)newparent;
-	(void)newname;
-	fuse_reply_err(req, EPERM);
+	(void)cmd;
+	(void)arg;
+	(void)fi;
+	(void)flags;
+	(void)in;
+	(void)in_len;
+	(void)out_len;
+	fuse_reply_err(req, ENOTTY);
+}
+
+/* As fuse_reply_create(), with the flag that fs_open() gives. */
+static int reply_create(fuse_req_t req, const struct fuse_entry_param *e,
+			struct fs_file *f)
+{
+	const struct stat *st = &e->attr;
+	struct {
+		struct fuse_entry_out entry;
+		struct fuse_open_out open;
+	} out = {
+		.entry = {
+			.nodeid = e->ino,
+			.generation = e->generation,
+			.entry_valid = (uint64_t)e->entry_timeout,
+			.attr = {
+				.ino = st->st_ino,
+				.size = (uint64_t)st->st_size,
+				.blocks = (uint64_t)st->st_blocks,
+				.atime = (uint64_t)st->st_atim.tv_sec,
+				.mtime = (uint64_t)st->st_mtim.tv_sec,
+				.ctime = (uint64_t)st->st_ctim.tv_sec,
+				.atimensec = (uint32_t)st->st_atim.tv_nsec,
+				.mtimensec = (uint32_t)st->st_mtim.tv_nsec,
+				.ctimensec = (uint32_t)st->st_ctim.tv_nsec,
+				.mode = st->st_mode,
+				.nlink = (uint32_t)st->st_nlink,
+				.uid = st->st_uid,
+				.gid = st->st_gid,
+				.blksize = (uint32_t)st->st_blksize,
+			},
+		},
+		.open = {
+			.fh = (uintptr_t)f,
+			.open_flags = FOPEN_DIRECT_IO |
+				      FOPEN_PARALLEL_DIRECT_WRITES,
+		},
+	};
+
+	return fuse_reply_buf(req, (const char *)&out, sizeof(out));
+}
+
+static void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name,
+		      mode_t mode, struct fuse_file_info *fi)
+{
+	struct fs *fs = fuse_req_userdata(req);
+	const struct node *dir = fs_mem_folder(fs, parent);
+	struct fuse_entry_param e;
+	struct fs_file *f = NULL;
+	int ret = -EPERM;
+
+	forget_open(req);
+	if (dir)
+		ret = fs_mem_make(req, dir, name, mode, fi->flags, &e);
+	if (ret) {
+		fuse_reply_err(req, -ret);
+		return;
+	}
+	ret = fs_file_new(fs, dir, e.ino, fi->flags, fuse_req_ctx(req)->uid, &f);
+	if (!ret && !reply_create(req, &e, f))
+		return;
+	if (ret)
+		fuse_reply_err(req, -ret);
+	else
+		fs_file_drop(fs, f);
+	fs_mem_forget(fs, e.ino, 1);
+}
+
+static void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	if (mem_is_ino(ino))
+		fs_mem_forget(fuse_req_userdata(req), ino, n);
+	fuse_reply_none(req);
 }
 
 const struct fuse_lowlevel_ops fs_ops = {
@@ -424,12 +481,14 @@ const struct fuse_lowlevel_ops fs_ops = {
 	.copy_file_range = fs_copy_file_range,
 	.lseek = fs_lseek,
 	.poll = fs_poll,
-	.mknod = fs_deny_mknod,
-	.mkdir = fs_deny_mkdir,
-	.create = fs_deny_create,
-	.symlink = fs_deny_symlink,
-	.unlink = fs_deny_remove,
-	.rmdir = fs_deny_remove,
-	.rename = fs_deny_rename,
-	.link = fs_deny_link,
+	.ioctl = fs_ioctl,
+	.forget = fs_forget,
+	.mknod = fs_mknod,
+	.mkdir = fs_mkdir,
+	.create = fs_create,
+	.symlink = fs_symlink,
+	.unlink = fs_unlink,
+	.rmdir = fs_rmdir,
+	.rename = fs_rename,
+	.link = fs_link,
 };

@@ -16,6 +16,7 @@
 #include "base/util.h"
 #include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "mem/mem.h"
 
 /* Without a descriptor to wait on, look this often while somebody polls. */
 #define WATCH_PERIOD_MS 200
@@ -104,6 +105,7 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 	uint64_t total = fs->io.zero_total[die];
 	struct sched_view view;
 	struct backend_device dev = { 0 };
+	struct mem_view mem = { 0 };
 	struct status_die s;
 	struct bs_info info;
 	char progress[48] = "";
@@ -115,6 +117,8 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 			 (unsigned long long)total);
 	if (fs->be.ops->describe)
 		fs->be.ops->describe(&fs->be, die, &dev);
+	if (fs->mem)
+		mem_view(fs->mem, die, &mem);
 	s = (struct status_die){
 		.die = die,
 		.bdf = info.bdf,
@@ -149,15 +153,36 @@ static size_t die_text(struct fs *fs, unsigned int die, char *buf)
 		.driver_version = dev.driver_version,
 		.memory_free = dev.memory_free,
 		.memory_total = dev.memory_total,
+		.shows_mem = fs->mem,
+		.mem_why = mem.why,
+		.mem_files = mem.files,
+		.mem_bytes = mem.bytes,
+		.mem_lost = mem.lost,
 		.bar1_cache = cache_name(&info),
 		.last_error = info.last_error,
 	};
 	return status_die_text(&s, buf);
 }
 
+/* Who holds the memory, if anybody does. */
+static const char *keeper_text(struct fs *fs, char *buf, size_t len)
+{
+	const char *path;
+	pid_t pid;
+
+	if (!fs->mem)
+		return NULL;
+	pid = mem_keeper(fs->mem, &path);
+	if (!pid)
+		return "none";
+	snprintf(buf, len, "%d %s", pid, path);
+	return buf;
+}
+
 static size_t root_text(struct fs *fs, char *buf)
 {
 	char last_error[sizeof(((struct bs_info *)0)->last_error)] = "";
+	char keeper[128];
 	struct sched_view view;
 	struct bs_info info;
 	uint64_t newest = 0;
@@ -186,6 +211,7 @@ static size_t root_text(struct fs *fs, char *buf)
 			strcpy(last_error, info.last_error);
 		}
 	}
+	s.mem_keeper = keeper_text(fs, keeper, sizeof(keeper));
 	s.last_error = last_error;
 	return status_root_text(&s, buf);
 }
@@ -233,7 +259,11 @@ static uint64_t root_print(struct fs *fs, const uint64_t *dies)
 	uint64_t hash = mix(FNV_BASIS, dies, fs->be.n_dies * sizeof(*dies));
 	uint32_t slice = sched_slice_ms(fs->io.sched);
 	const char *transport = fs->transport;
+	char keeper[128];
+	const char *mem = keeper_text(fs, keeper, sizeof(keeper));
 
+	if (mem)
+		hash = mix(hash, mem, strlen(mem) + 1);
 	hash = mix(hash, &slice, sizeof(slice));
 	return mix(hash, transport, strlen(transport) + 1);
 }

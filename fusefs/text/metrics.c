@@ -51,6 +51,10 @@ static const struct {
 	  NUMBER },
 	{ "die_lost_writes_total", "counter",
 	  "Writes that failed after they were answered.", OF(lost), NUMBER },
+	{ "die_mem_files", "gauge", "Files in the die's mem folder.",
+	  OF(mem_files), NUMBER },
+	{ "die_mem_bytes", "gauge", "Memory that these files take.",
+	  OF(mem_bytes), NUMBER },
 #undef OF
 };
 

@@ -23,6 +23,7 @@ unsigned int metrics_bucket(uint64_t ns);
  * @waiting: requests that wait now
  * @errors:  transfers that failed
  * @lost:    writes that failed after they had been answered
+ * @mem_files: in its mem folder; @mem_bytes: of memory that they take
  */
 struct metrics_die {
 	bool in_slot, alive;
@@ -31,6 +32,7 @@ struct metrics_die {
 	uint64_t read_bytes, written_bytes;
 	uint64_t waits, wait_ns, waiting;
 	uint64_t errors, lost;
+	uint64_t mem_files, mem_bytes;
 };
 
 /**

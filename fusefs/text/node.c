@@ -43,8 +43,29 @@ static void add_compute(struct node_table *t, uint64_t die_dir, int die)
 	}
 }
 
-void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
-	       const bool *has_resmem, bool has_compute)
+/* Behind those of compute. */
+uint64_t node_mem_ino(unsigned int die)
+{
+	return (uint64_t)NODE_PER_DIE * (die + 1) + 13;
+}
+
+static void add_mem(struct node_table *t, uint64_t die_dir, int die)
+{
+	struct node *n = node_add(t, node_mem_ino((unsigned int)die), die_dir,
+				  NODE_MEM, die);
+
+	strcpy(n->name, "mem");
+}
+
+static bool is_there(const struct node_die *die, enum node_kind kind)
+{
+	return kind == NODE_RESMEM ? die->has_resmem
+	       : kind == NODE_VRAM ? die->has_vram
+				   : true;
+}
+
+void node_init(struct node_table *t, unsigned int n_dies,
+	       const struct node_die *dies, bool has_compute)
 {
 	static const struct {
 		enum node_kind kind;
@@ -78,17 +99,19 @@ void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
 		n = node_add(t, dir, NODE_ROOT_INO, NODE_DIE, (int)die);
 		snprintf(n->name, sizeof(n->name), "die%u", die);
 		for (unsigned int i = 0; i < 4; i++) {
-			if (files[i].kind == NODE_RESMEM && !has_resmem[die])
+			if (!is_there(&dies[die], files[i].kind))
 				continue;
 			n = node_add(t, dir + 1 + i, dir, files[i].kind,
 				     (int)die);
 			strcpy(n->name, files[i].name);
 		}
 		n = node_add(t, dir + 5, by_bdf, NODE_LINK, (int)die);
-		snprintf(n->name, sizeof(n->name), "%s", bdf[die]);
+		snprintf(n->name, sizeof(n->name), "%s", dies[die].bdf);
 		snprintf(n->target, sizeof(n->target), "../die%u", die);
 		if (has_compute)
 			add_compute(t, dir, (int)die);
+		if (dies[die].has_mem)
+			add_mem(t, dir, (int)die);
 	}
 }
 
@@ -127,7 +150,8 @@ const struct node *node_find(const struct node_table *t, const struct node *dir,
 bool node_is_dir(const struct node *n)
 {
 	return n->kind == NODE_ROOT || n->kind == NODE_BY_BDF ||
-	       n->kind == NODE_DIE || n->kind == NODE_COMPUTE;
+	       n->kind == NODE_DIE || n->kind == NODE_COMPUTE ||
+	       n->kind == NODE_MEM;
 }
 
 bool node_is_report(const struct node *n)

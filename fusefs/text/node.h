@@ -10,6 +10,7 @@
  *
  *	/  status ctl metrics trace  by-bdf/BDF -> ../dieN
  *	   dieN/{vram,resmem,ctl,status}
+ *	   dieN/mem/ whose files come and go: none of them is in the table
  *	   dieN/compute/{ctl,status,in,out,module,log}
  */
 #ifndef K80FS_NODE_H
@@ -47,6 +48,7 @@ enum node_kind {
 	NODE_COMPUTE_OUT,
 	NODE_COMPUTE_MODULE,
 	NODE_COMPUTE_LOG,
+	NODE_MEM,
 };
 
 /**
@@ -73,15 +75,28 @@ struct node_table {
 };
 
 /**
+ * struct node_die - what there is of a die
+ * @bdf:        its PCI address
+ * @has_vram:   memory that is shown as one file
+ * @has_resmem: a carve-out
+ * @has_mem:    a folder of files in its memory
+ */
+struct node_die {
+	char bdf[16];
+	bool has_vram, has_resmem, has_mem;
+};
+
+/**
  * node_init() - build the table
- * @t:          table
- * @n_dies:     0 .. NODE_MAX_DIES
- * @bdf:        PCI address of each die
- * @has_resmem: whether each die has a carve-out
+ * @t:           table
+ * @dies:        @n_dies of them, 0 .. NODE_MAX_DIES
  * @has_compute: whether dies have a compute folder
  */
-void node_init(struct node_table *t, unsigned int n_dies, const char (*bdf)[16],
-	       const bool *has_resmem, bool has_compute);
+void node_init(struct node_table *t, unsigned int n_dies,
+	       const struct node_die *dies, bool has_compute);
+
+/** node_mem_ino() - the number of a die's mem folder, be it there or not */
+uint64_t node_mem_ino(unsigned int die);
 
 /** node_get() - an inode by number, NULL if there is none */
 const struct node *node_get(const struct node_table *t, uint64_t ino);

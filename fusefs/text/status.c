@@ -58,6 +58,17 @@ static void put_addr(struct text *t, const char *key, uint64_t v)
 		put(t, "%s none\n", key);
 }
 
+static void put_mem(struct text *t, const struct status_die *s)
+{
+	char no[512];
+
+	snprintf(no, sizeof(no), "no: %s", or_none(s->mem_why));
+	put_text(t, "mem", s->mem_why ? no : "yes");
+	put_counter(t, "mem_files", s->mem_files);
+	put_counter(t, "mem_bytes", s->mem_bytes);
+	put_counter(t, "mem_lost", s->mem_lost);
+}
+
 size_t status_die_text(const struct status_die *s, char *buf)
 {
 	struct text t = { buf, 0 };
@@ -96,6 +107,8 @@ size_t status_die_text(const struct status_die *s, char *buf)
 		put_counter(&t, "memory_free", s->memory_free);
 		put_counter(&t, "memory_total", s->memory_total);
 	}
+	if (s->shows_mem)
+		put_mem(&t, s);
 	put_text(&t, "bar1_cache", s->bar1_cache);
 	put_text(&t, "last_error", s->last_error);
 	return t.len;
@@ -127,6 +140,8 @@ size_t status_root_text(const struct status_root *s, char *buf)
 	else
 		put(&t, "timeslice_ms auto\n");
 	put_counter(&t, "swaps", s->swaps);
+	if (s->mem_keeper)
+		put_text(&t, "mem_keeper", s->mem_keeper);
 	put_text(&t, "last_error", s->last_error);
 	return t.len;
 }

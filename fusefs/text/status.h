@@ -20,6 +20,9 @@
  * @progress:  of a `zero` that runs: "DONE/TOTAL"
  * @name:      of a device that its driver owns; NULL: this and the three after
  *             it are not shown
+ * @shows_mem: this and the four after it are shown: @mem_why: why there is no
+ * mem folder, NULL if there is; @mem_files, @mem_bytes: what is in it;
+ *             @mem_lost: files that were gone at start
  * @bar1_cache: wc, uc, none
  * @driver_version: 1000 * major + 10 * minor
  */
@@ -43,6 +46,9 @@ struct status_die {
 	const char *name;
 	unsigned int driver_version;
 	uint64_t memory_free, memory_total;
+	bool shows_mem;
+	const char *mem_why;
+	uint64_t mem_files, mem_bytes, mem_lost;
 	const char *bar1_cache;
 	const char *last_error;
 };
@@ -52,6 +58,7 @@ struct status_die {
  * @active:       die in the slot, -1 for none
  * @slot_bar0:    slot addresses, 0 when there is no slot (shown: none)
  * @timeslice_ms: 0 for auto
+ * @mem_keeper:   "PID SOCKET" of who holds the memory of files; NULL: not shown
  */
 struct status_root {
 	const char *version;
@@ -63,6 +70,7 @@ struct status_root {
 	uint64_t slot_bar0, slot_bar1, slot_bar3;
 	uint32_t timeslice_ms;
 	uint64_t swaps;
+	const char *mem_keeper;
 	const char *last_error;
 };
 

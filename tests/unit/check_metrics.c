@@ -46,6 +46,8 @@ START_TEST(numbers_are_those_of_their_die)
 	dies[1].wait_ns = 1500000000;
 	dies[1].waiting = 3;
 	dies[1].errors = UINT64_MAX;
+	dies[0].mem_files = 7;
+	dies[1].mem_bytes = 2097152;
 	render(2, 0);
 	ck_assert(has_line("k80fs_die_in_slot{die=\"0\"} 1"));
 	ck_assert(has_line("k80fs_die_in_slot{die=\"1\"} 0"));
@@ -56,6 +58,8 @@ START_TEST(numbers_are_those_of_their_die)
 	ck_assert(has_line("k80fs_die_waiting_requests{die=\"1\"} 3"));
 	ck_assert(has_line(
 		"k80fs_die_errors_total{die=\"1\"} 18446744073709551615"));
+	ck_assert(has_line("k80fs_die_mem_files{die=\"0\"} 7"));
+	ck_assert(has_line("k80fs_die_mem_bytes{die=\"1\"} 2097152"));
 	ck_assert_ptr_null(strstr(text, "die=\"2\""));
 }
 END_TEST

@@ -8,8 +8,7 @@
 #include "text/node.h"
 
 static struct node_table table;
-static char bdf[NODE_MAX_DIES][16];
-static bool has_resmem[NODE_MAX_DIES];
+static struct node_die dies[NODE_MAX_DIES];
 static bool has_compute;
 
 /* Every third die has a carve-out. */
@@ -18,16 +17,17 @@ static void setup(void)
 	memset(&table, 0x5a, sizeof(table));
 	has_compute = false;
 	for (unsigned int die = 0; die < NODE_MAX_DIES; die++) {
-		snprintf(bdf[die], sizeof(bdf[die]), "0000:%02x:00.0",
+		snprintf(dies[die].bdf, sizeof(dies[die].bdf), "0000:%02x:00.0",
 			 (die + 3) & 0xff);
-		has_resmem[die] = die % 3 == 1;
+		dies[die].has_vram = true;
+		dies[die].has_resmem = die % 3 == 1;
+		dies[die].has_mem = false;
 	}
 }
 
 static void build(unsigned int n_dies)
 {
-	node_init(&table, n_dies, (const char(*)[16])bdf, has_resmem,
-		  has_compute);
+	node_init(&table, n_dies, dies, has_compute);
 }
 
 static const struct node *root(void)
@@ -104,11 +104,11 @@ START_TEST(die_holds_its_files_and_resmem_only_with_a_carve_out)
 	build(NODE_MAX_DIES);
 	snprintf(name, sizeof(name), "die%d", _i);
 	dir = at(NULL, name);
-	ck_assert_uint_eq(count(dir), has_resmem[_i] ? 4 : 3);
+	ck_assert_uint_eq(count(dir), dies[_i].has_resmem ? 4 : 3);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		const struct node *n = node_find(&table, dir, files[i].name);
 
-		if (files[i].kind == NODE_RESMEM && !has_resmem[_i]) {
+		if (files[i].kind == NODE_RESMEM && !dies[_i].has_resmem) {
 			ck_assert_ptr_null(n);
 			continue;
 		}
@@ -126,7 +126,7 @@ START_TEST(link_of_an_address_leads_to_its_die)
 	char target[NODE_NAME_LEN];
 
 	build(NODE_MAX_DIES);
-	n = at("by-bdf", bdf[_i]);
+	n = at("by-bdf", dies[_i].bdf);
 	ck_assert_ptr_nonnull(n);
 	ck_assert_int_eq(n->kind, NODE_LINK);
 	ck_assert_int_eq(n->die, _i);
@@ -138,9 +138,9 @@ END_TEST
 START_TEST(link_of_the_longest_address_is_not_cut)
 {
 	/* a domain behind a VMD has five digits */
-	strcpy(bdf[0], "10000:ff:1f.7");
+	strcpy(dies[0].bdf, "10000:ff:1f.7");
 	build(1);
-	ck_assert_ptr_nonnull(at("by-bdf", bdf[0]));
+	ck_assert_ptr_nonnull(at("by-bdf", dies[0].bdf));
 }
 END_TEST
 
@@ -163,7 +163,7 @@ START_TEST(find_in_a_die_knows_no_names_of_the_root)
 	ck_assert_ptr_null(at("die0", "die0"));
 	ck_assert_ptr_null(at("die0", "by-bdf"));
 	ck_assert_ptr_null(at("by-bdf", "die0"));
-	ck_assert_ptr_null(at("by-bdf", bdf[6]));
+	ck_assert_ptr_null(at("by-bdf", dies[6].bdf));
 	ck_assert_ptr_null(at("status", "ctl"));
 }
 END_TEST
@@ -317,6 +317,30 @@ START_TEST(compute_folder_is_there_when_it_is_asked_for)
 }
 END_TEST
 
+START_TEST(mem_folder_is_there_for_a_die_that_can_have_it)
+{
+	const struct node *dir;
+
+	dies[1].has_mem = true;
+	dies[1].has_vram = false;
+	has_compute = true;
+	build(3);
+	ck_assert_ptr_null(at("die0", "mem"));
+	ck_assert_ptr_null(at("die2", "mem"));
+	dir = at("die1", "mem");
+	ck_assert_ptr_nonnull(dir);
+	ck_assert_int_eq(dir->kind, NODE_MEM);
+	ck_assert_uint_eq(dir->ino, 45);
+	ck_assert_uint_eq(dir->ino, node_mem_ino(1));
+	ck_assert(node_is_dir(dir));
+	ck_assert(!node_is_compute(dir));
+	ck_assert_uint_eq(count(dir), 0);
+	/* memory that is all for files has no other name */
+	ck_assert_ptr_null(at("die1", "vram"));
+	ck_assert_ptr_nonnull(at("die0", "vram"));
+}
+END_TEST
+
 START_TEST(only_three_kinds_are_folders)
 {
 	build(2);
@@ -325,7 +349,7 @@ START_TEST(only_three_kinds_are_folders)
 	ck_assert(node_is_dir(at("die0", NULL)));
 	ck_assert(!node_is_dir(at("status", NULL)));
 	ck_assert(!node_is_dir(at("ctl", NULL)));
-	ck_assert(!node_is_dir(at("by-bdf", bdf[1])));
+	ck_assert(!node_is_dir(at("by-bdf", dies[1].bdf)));
 	ck_assert(!node_is_dir(at("die1", "vram")));
 	ck_assert(!node_is_dir(at("die1", "resmem")));
 	ck_assert(!node_is_dir(at("die1", "ctl")));
@@ -362,6 +386,7 @@ Suite *node_suite(void)
 	tcase_add_loop_test(shape, inode_numbers_do_not_depend_on_the_machine,
 			    2, NODE_MAX_DIES + 1);
 	tcase_add_test(shape, compute_folder_is_there_when_it_is_asked_for);
+	tcase_add_test(shape, mem_folder_is_there_for_a_die_that_can_have_it);
 	tcase_add_test(shape, only_three_kinds_are_folders);
 	tcase_add_test(shape, init_again_forgets_the_old_tree);
 	suite_add_tcase(suite, shape);

@@ -187,6 +187,48 @@ START_TEST(device_keys_come_before_last_error)
 }
 END_TEST
 
+/* Only where mem folders were asked for. */
+START_TEST(mem_keys_come_before_bar1_cache)
+{
+	static const char wanted[] = "\nmem yes\nmem_files 3 ";
+	struct status_die s = busy;
+	const char *at;
+
+	render_die(&s);
+	ck_assert_ptr_null(strstr(out.text, "\nmem"));
+	s.shows_mem = true;
+	s.mem_files = 3;
+	s.mem_bytes = 4096;
+	s.mem_lost = 1;
+	status_die_text(&s, out.text);
+	at = strstr(out.text, "\nmem ");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_msg(!strncmp(at, wanted, sizeof(wanted) - 1), "%s", at);
+	at = strstr(at, "\nmem_lost 1 ");
+	ck_assert_ptr_nonnull(at);
+	at = strchr(at + 1, '\n');
+	ck_assert(!strncmp(at, "\nbar1_cache ", 12));
+	s.mem_why = "cuMemCreate:\nCUDA_ERROR_NOT_SUPPORTED";
+	status_die_text(&s, out.text);
+	ck_assert_ptr_nonnull(strstr(
+		out.text, "\nmem no: cuMemCreate: CUDA_ERROR_NOT_SUPPORTED\n"));
+}
+END_TEST
+
+START_TEST(keeper_of_the_memory_comes_before_last_error)
+{
+	struct status_root s = busy_root;
+
+	render_root(&s);
+	ck_assert_ptr_null(strstr(out.text, "mem_keeper"));
+	s.mem_keeper = "4711 /run/k80fs/keeper.sock";
+	status_root_text(&s, out.text);
+	ck_assert_ptr_nonnull(
+		strstr(out.text,
+		       "\nmem_keeper 4711 /run/k80fs/keeper.sock\nlast_error "));
+}
+END_TEST
+
 START_TEST(root_keys_come_in_the_published_order)
 {
 	static const struct status_root nothing = { .active = -1 };
@@ -446,6 +488,8 @@ Suite *status_suite(void)
 	tcase_add_checked_fixture(order, setup, teardown);
 	tcase_add_loop_test(order, die_keys_come_in_the_published_order, 0, 2);
 	tcase_add_loop_test(order, device_keys_come_before_last_error, 0, 2);
+	tcase_add_test(order, mem_keys_come_before_bar1_cache);
+	tcase_add_test(order, keeper_of_the_memory_comes_before_last_error);
 	tcase_add_loop_test(order, root_keys_come_in_the_published_order, 0, 2);
 	suite_add_tcase(suite, order);
 
