@@ -146,6 +146,72 @@ mount_cuda() {
 	N=$(root_status dies)
 }
 
+# mount_mem [OPTION]...: a tree at $M of the stand-in's devices whose memory is
+# that of files, with a keeper of its own. DIES and VRAM, set before, choose the
+# devices; their memory is there until the script ends.
+mount_mem() {
+	M=$W/mnt${#mounts[@]}
+	use_mem
+	mount_at "$M" "$(mem_options)$(printf ',%s' "$@")"
+	# shellcheck disable=SC2034 # for the scripts
+	N=$(root_status dies)
+}
+
+mem_ledger=
+use_mem() {
+	[ "$K80FS_BACKEND" != bar_swap ] || skip "no CUDA for the module's dies"
+	[ -n "$mem_ledger" ] || mem_ledger=$(mktemp -d /dev/shm/k80test.XXXXXX)
+	use_standin "STANDIN_DEVICES=${DIES:-1}" "STANDIN_VRAM=${VRAM:-256M}" \
+		"STANDIN_LEDGER=$mem_ledger"
+	KEEPER=$W/keeper.sock
+}
+
+mem_options() {
+	echo "backend=cuda,mem,mem_keeper=$KEEPER"
+}
+
+# mem_again [OPTION]...: the same tree at $M again, whose daemon has gone
+mem_again() {
+	mount_at "$M" "$(mem_options)$(printf ',%s' "$@")"
+}
+
+# mem_kill: the daemon is killed, and the mount taken away
+mem_kill() {
+	local pid
+	pid=$(daemon_pid)
+	kill -9 "$pid"
+	await is_gone "$pid" || fail "daemon $pid is still there"
+	umount -l "$M"
+}
+
+# is_gone PID: it is no process any more, but for one that nobody waits for
+is_gone() {
+	local state
+	state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+	[[ -z $state || $state = Z* ]]
+}
+
+# mem DIE: its folder
+mem() {
+	echo "$M/die$1/mem"
+}
+
+# keeper ARG...: the program's answer
+keeper() {
+	"$(dirname "$K80FS")/k80-keeper" -s "$KEEPER" "$@"
+}
+
+keeper_pid() {
+	keeper -S | sed -n '1s/^k80-keeper \([0-9]*\) .*/\1/p'
+}
+
+# end_keeper: with all that it holds
+end_keeper() {
+	local pid
+	pid=$(keeper_pid 2>/dev/null)
+	[ -z "$pid" ] || kill "$pid"
+}
+
 # mount_compute [OPTION]...: a fresh tree whose dies compute; MODE, set before,
 # is contexts or streams.
 mount_compute() {
@@ -353,6 +419,8 @@ finish() {
 		umount -l "$dir"
 	done
 	wait
+	[ -z "$mem_ledger" ] || end_keeper
+	[ -z "$mem_ledger" ] || rm -rf --one-file-system "$mem_ledger"
 	[ -z "$uring_was_off" ] || echo N >"$URING_SWITCH"
 	[ -z "$own_work" ] || rm -rf --one-file-system "$W"
 	exit "$rc"

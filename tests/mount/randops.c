@@ -47,10 +47,9 @@ static pthread_barrier_t all_set_up;
 static struct faults faults;
 
 /*
- * What a thread has taken in of the troubles of a die, see catch_up(): all up to
- * @epoch, which is even. What has happened since may be why an operation fails.
- * @is_doubtful: what was written behind may still get lost, which an error will
- * tell.
+ * What a thread has taken in of the troubles of a die, see catch_up(). What has
+ * happened since may be why an operation fails. @is_doubtful: what was written
+ * behind may still get lost, which an error will tell.
  */
 struct view {
 	unsigned int epoch;
@@ -681,11 +680,11 @@ static void catch_up(struct worker *w)
 		return;
 	for (die = 0; die < n_dies; die++) {
 		epoch = troubles[die].epoch;
-		/* while something is done, what was before it is not known */
-		if (epoch == w->view[die].epoch || epoch & 1)
+		if (epoch == w->view[die].epoch)
 			continue;
 		w->view[die].epoch = epoch;
-		see_trouble(w, die);
+		if (!(epoch & 1))
+			see_trouble(w, die);
 	}
 	if (w->n_ends != n_ends || w->n_kills != n_kills)
 		change_daemon(w);

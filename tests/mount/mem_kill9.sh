@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kill -9 of the daemon: every file is whole or not there, what was synced is right
+# timeout: 3600
+. "$(dirname "$0")/lib.sh"
+need_root "it mounts in a program"
+M=$W/mnt
+mkdir "$M"
+mounts+=("$M")
+VRAM=512M use_mem
+"$BIN/memx" "$M" "$(mem 0)" "${K80_SEED:-1}" 0 4 "$(often 1000 10)" \
+	"$K80FS" -f -o "$(mem_options)" "$M"
+mem_again
+rm "$(mem 0)"/*
+expect_equal "$(number 0 mem_bytes)" 0 "bytes taken when all files are removed"
+expect_equal "$(number 0 memory_free)" "$(number 0 memory_total)" "free memory"
+unmount
