@@ -479,8 +479,10 @@ CUresult cuMemImportFromShareableHandle(CUmemHandle *handle, void *fd, int type)
 
 	ENTER(cuMemImportFromShareableHandle);
 	device = standin_device_of((int)(intptr_t)fd);
-	if (device < 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FD)
+	if (type != CU_MEM_HANDLE_TYPE_POSIX_FD)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (device < 0)
+		return CUDA_ERROR_UNKNOWN;
 	copy = fcntl((int)(intptr_t)fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;

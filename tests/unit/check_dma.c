@@ -41,6 +41,7 @@ static struct {
 } engine;
 
 static struct dma d;
+static struct cuda real; /* of other suites in this process */
 static _Atomic uint64_t lost;
 static unsigned char buf[2 * MIB];
 
@@ -158,6 +159,7 @@ static void setup(void)
 	engine.mem = calloc(1, LEN);
 	engine.is_lazy = true;
 	lost = 0;
+	real = cuda;
 	cuda = (struct cuda){
 		.cuGetErrorName = fake_name,
 		.cuCtxSetCurrent = fake_set_current,
@@ -177,6 +179,7 @@ static void teardown(void)
 	for (unsigned int i = 0; i < engine.n_pinned; i++)
 		free(engine.pinned[i]);
 	free(engine.mem);
+	cuda = real;
 }
 
 static int put(uint64_t off, size_t len, int byte)
