@@ -3,18 +3,40 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
+#include <unistd.h>
 
 /* Written once more when the mount works, while other threads serve it. */
 static _Atomic bool log_to_stderr = true;
 static _Atomic enum log_level log_max = LOG_LEVEL_WARN;
+/* standard error is systemd's journal, which takes a level in front */
+static _Atomic bool log_to_journal;
+
+/* $JOURNAL_STREAM is "DEVICE:INODE", see systemd.exec(5) */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char own[48];
+	struct stat st;
+
+	if (!stream || fstat(fd, &st))
+		return false;
+	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev,
+		 (uintmax_t)st.st_ino);
+	return !strcmp(own, stream);
+}
 
 void log_init(bool to_stderr, enum log_level max)
 {
 	if (!to_stderr)
 		openlog("k80fs", LOG_PID, LOG_DAEMON);
 	log_to_stderr = to_stderr;
+	log_to_journal = to_stderr && is_journal(STDERR_FILENO);
 	log_max = max;
 }
 
@@ -35,7 +57,10 @@ void log_msg(enum log_level level, const char *fmt, ...)
 		char line[512];
 
 		vsnprintf(line, sizeof(line), fmt, ap);
-		fprintf(stderr, "k80fs: %s\n", line);
+		if (log_to_journal)
+			fprintf(stderr, "<%d>%s\n", priority[level], line);
+		else
+			fprintf(stderr, "k80fs: %s\n", line);
 	} else {
 		vsyslog(priority[level], fmt, ap);
 	}

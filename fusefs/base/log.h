@@ -16,7 +16,8 @@ enum log_level {
 
 /**
  * log_init() - choose where messages go
- * @to_stderr: true for stderr, false for syslog(3), facility daemon
+ * @to_stderr: true for stderr, false for syslog(3), facility daemon; a stderr
+ *             that is systemd's journal is told the level of each message
  * @max:       the least important level that is kept
  *
  * Before it, errors and warnings go to stderr.

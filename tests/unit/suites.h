@@ -39,6 +39,7 @@
 	X(modules)     \
 	X(metrics)     \
 	X(node)        \
+	X(notify)      \
 	X(options)     \
 	X(policy)      \
 	X(policy_sim)  \
