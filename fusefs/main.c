@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/notify.h"
 #include "base/util.h"
 #include "compute/compute.h"
 #include "fuse/attr.h"
@@ -27,6 +28,7 @@
 #include "fuse/loop.h"
 #include "fuse/ops.h"
 #include "fuse/status.h"
+#include "fuse/tell.h"
 #include "fuse/uring.h"
 #include "mem/mem.h"
 #include "text/quote.h"
@@ -125,6 +127,7 @@ static void *announce(void *arg)
 	log_info("%s: backend %s, %u dies, copy %s, transport %s",
 		 fs->opts->mountpoint, fs->be.ops->name, fs->be.n_dies,
 		 fs->be.copy_name, fs->transport);
+	fs_tell_ready(fs);
 	if (ready_fd >= 0 && write(ready_fd, "", 1) != 1)
 		log_warn("whoever started k80fs is gone");
 	if (ready_fd >= 0)
@@ -384,6 +387,7 @@ static bool engine_stop(struct fs *fs)
 static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 {
 	pthread_t announcer;
+	bool is_whole;
 	int ret;
 
 	ret = fs_end_prepare(fs);
@@ -404,8 +408,10 @@ static int mount_and_serve(struct fs *fs, struct fuse_args *args)
 	if (!fs_loop(fs))
 		ret = EXIT_SUCCESS;
 
-	if (!engine_stop(fs))
+	is_whole = engine_stop(fs);
+	if (!is_whole)
 		ret = EXIT_FAILURE;
+	fs_tell_ended(is_whole);
 	fuse_session_unmount(fs->se);
 	pthread_join(announcer, NULL);
 	fuse_session_destroy(fs->se);
@@ -507,6 +513,8 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	fuse_set_log_func(on_libfuse_log);
+	/* of one that starts us to have a mount the words are not ours to say */
+	notify_init(opts.foreground);
 	if (opts.foreground)
 		log_init(true, opts.debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	else

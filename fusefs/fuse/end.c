@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "compute/compute.h"
 #include "fuse/fs.h"
+#include "fuse/tell.h"
 
 #define LOOK_MS 100 /* between two looks for the last user */
 /* No file is open, but the kernel keeps a mount: a copy of it in some other
@@ -127,6 +128,7 @@ static void begin(struct fs *fs)
 		log_info("%s: told to stop with %u files open: let go, and served until they are closed",
 			 fs->opts->mountpoint, n_open);
 	fs->end.has_begun = true;
+	fs_tell_ending(fs);
 	fs->end.n_lost = count_lost(fs);
 	fs->end.until = now_ns() + FS_END_PATIENCE_NS;
 	compute_end(fs->compute);
@@ -168,9 +170,12 @@ void fs_end_await(struct fs *fs)
 			begin(fs);
 			since = now_ns();
 		}
+		if (is_ending)
+			fs_tell_ending(fs);
 		if (is_ending && is_abandoned(fs, &since))
 			fuse_session_exit(fs->se);
 	}
+	fs_tell_ending(fs);
 	if (is_ending)
 		return;
 	fs->end.n_lost = count_lost(fs);

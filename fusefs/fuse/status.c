@@ -13,12 +13,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/notify.h"
 #include "base/util.h"
 #include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "fuse/tell.h"
 #include "mem/mem.h"
 
-/* Without a descriptor to wait on, look this often while somebody polls. */
+/* Without a descriptor to wait on, look this often while somebody wants
+ * to know. */
 #define WATCH_PERIOD_MS 200
 
 static bool is_in_slot(const struct fs *fs, const struct bs_info *info)
@@ -443,12 +446,15 @@ static void *watch_thread(void *arg)
 
 		fs->be.ops->poll_ack(&fs->be);
 		note_all(fs, prints);
+		fs_tell_changed(fs);
 		while ((ph = take_changed(fs, prints))) {
 			fuse_lowlevel_notify_poll(ph);
 			fuse_pollhandle_destroy(ph);
 		}
 		poll(fds, 2,
-		     fds[1].fd < 0 && has_pollers(fs) ? WATCH_PERIOD_MS : -1);
+		     fds[1].fd < 0 && (has_pollers(fs) || notify_is_on())
+			     ? WATCH_PERIOD_MS
+			     : -1);
 		if (fds[0].revents &&
 		    read(fs->watch_fd, &count, sizeof(count)) < 0)
 			continue;
