@@ -3,8 +3,9 @@
 #
 # k80fs.service, run by a systemd of its own in private namespaces.
 
-# boot_systemd K80FS [LINE]: systemd with the helpers in /sbin, K80FS as the
-# daemon and LINE added to the unit's [Service]; the mount goes to $MOUNT
+# boot_systemd K80FS [LINE [COMMANDS]]: systemd with the helpers in /sbin, K80FS
+# as the daemon and LINE added to the unit's [Service], after the COMMANDS in its
+# mount namespace; the mount goes to $MOUNT
 boot_systemd()
 {
 	local unshare
@@ -35,6 +36,7 @@ boot_systemd()
 		printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' \
 			Environment=K80FS_DIR=/run/k80 "$2" \
 			>$units/k80fs.service.d/test.conf
+		eval "$3"
 		export container=lxc
 		exec /lib/systemd/systemd --system --unit=test.target \
 			--log-target=console --show-status=no \
@@ -42,7 +44,8 @@ boot_systemd()
 			--default-standard-error=inherit
 	EOF
 	export HELPERS
-	unshare -mpfC --kill-child bash boot.sh "$1" "${2:-}" >log 2>&1 &
+	unshare -mpfC --kill-child bash boot.sh "$1" "${2:-}" "${3:-}" \
+		>log 2>&1 &
 	unshare=$!
 	wait_for has_child "$unshare"
 	systemd=$(pgrep -P "$unshare")
@@ -85,6 +88,7 @@ empty_daemon()
 	cat >daemon <<-EOF
 		#!/bin/sh
 		for dir; do :; done
+		[ "\$1" != -f ] || exec $PYTHON $FAKEFUSE unit "\$dir"
 		exec $PYTHON $FAKEFUSE live "\$dir"
 	EOF
 	chmod 755 daemon
@@ -166,6 +170,113 @@ ended()
 	! inside findmnt "$MOUNT" || die "$*: still mounted"
 }
 
+is_let_go()
+{
+	! inside findmnt "$MOUNT"
+}
+
+# holder: a process inside that opens die 1, and writes to it when told
+holder()
+{
+	inside rm -f /run/has /run/go
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	inside bash -c 'exec 3<>"$0/die1/vram"
+		: >/run/has
+		until [ -e /run/go ]; do sleep 0.1; done
+		echo hello >&3' "$MOUNT" &
+	wait_for inside test -e /run/has
+}
+
+test_stop_lets_the_mount_go_and_serves_who_has_a_file_open()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	boot_systemd "$k80fs" \
+		'Environment=K80FS_OPTIONS=backend=sim,sim_dies=2,sim_vram=64M,sim_dir=/run/dies' \
+		'mkdir /run/dies'
+	started
+	expect '2 dies of sim' "$(property StatusText)"
+	holder
+	inside systemctl stop --no-block k80fs
+	wait_for is_let_go
+	wait_for expect 'let go, and served until no file is open: 1 are' \
+		"$(property StatusText)"
+	expect deactivating "$(property ActiveState)"
+	inside touch /run/go
+	wait_for is_ended
+	expect success "$(property Result)" "$(cat log)"
+	expect hello "$(inside head -n 1 /run/dies/die1)"
+}
+
+test_stop_waits_for_open_files_no_longer_than_the_unit_says()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	boot_systemd "$k80fs" "$(printf '%s\n' TimeoutStopSec=2 \
+		'Environment=K80FS_OPTIONS=backend=sim,sim_dies=2,sim_vram=64M')"
+	started
+	holder
+	run inside systemctl stop k80fs
+	expect failed "$(property ActiveState)" "$(cat log)"
+	expect timeout "$(property Result)"
+	is_let_go || die "still mounted"
+}
+
+# shut_down_with COMMANDS [FSTAB]: a file system on a die, made and mounted by
+# COMMANDS in that systemd, when the machine is switched off; its die is in
+# ./dies/die1, and ./stops says where it was mounted when the stop of k80fs began
+shut_down_with()
+{
+	local k80fs=$TOP/build/k80fs
+
+	[ -x "$k80fs" ] || skip "needs build/k80fs"
+	[ -b /dev/loop0 ] || [ -c /dev/loop-control ] || skip "needs loop devices"
+	mkdir dies scratch
+	printf '%s\n' "${2:-}" >fstab
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	boot_systemd "$k80fs" \
+		"Environment=K80FS_OPTIONS=backend=sim,sim_dies=2,sim_vram=64M,sim_dir=$WORK/dies" \
+		'mount --bind fstab /etc/fstab
+		mkdir /run/scratch
+		# as it has by default, but for the targets of the whole system
+		printf "%s\n" "[Unit]" Conflicts=shutdown.target \
+			Before=shutdown.target "[Service]" \
+			"ExecStop=/bin/sh -c \"findmnt -no TARGET /run/scratch >$PWD/stops\"" \
+			>/run/systemd/system/k80fs.service.d/shutdown.conf'
+	started
+	run inside bash -euc "$1"
+	[ "$rc" -eq 0 ] || die "$(cat out log)"
+	inside sh -c 'echo hello >/run/scratch/file'
+	inside systemctl poweroff --no-wall 2>/dev/null
+	# sooner than the unit would have its daemon killed
+	wait_for has_ended "$systemd"
+	run dumpe2fs -h dies/die1
+	expect_line 'Filesystem state:         clean' out
+	expect hello "$(debugfs -R 'cat file' dies/die1 2>/dev/null)"
+}
+
+has_ended()
+{
+	! kill -0 "$1"
+}
+
+test_shutdown_waits_for_a_file_system_on_a_die()
+{
+	shut_down_with 'mkfs.ext4 -q /run/k80/die1/vram
+		mount -o loop /run/k80/die1/vram /run/scratch'
+}
+
+test_shutdown_takes_a_file_system_of_fstab_away_before_the_mount()
+{
+	shut_down_with 'mkfs.ext4 -q /run/k80/die1/vram
+		systemctl start run-scratch.mount' \
+		'/run/k80/die1/vram /run/scratch ext4 loop,nofail,x-systemd.requires=k80fs.service 0 0'
+	[ -e stops ] || die "k80fs was not stopped"
+	expect '' "$(cat stops)" "mounted when the stop of k80fs began"
+}
+
 test_daemon_that_is_asked_to_end_stays_ended()
 {
 	local k80fs=$TOP/build/k80fs
@@ -205,7 +316,7 @@ probing_daemon()
 			mknod \$dir.node c 1 11 && : >\$dir.node &&
 				echo node
 		} >\$dir.may 2>\$dir.err
-		exec $PYTHON $FAKEFUSE live "\$dir"
+		exec $PYTHON $FAKEFUSE unit "\$dir"
 	EOF
 	chmod 755 daemon
 }

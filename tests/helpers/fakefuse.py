@@ -7,6 +7,8 @@ usage: fakefuse.py dead DIR [TYPE]   mount whose daemon is gone (root)
        fakefuse.py live DIR          an empty folder; returns when mounted and
                                      prints the pid of the daemon (root)
        fakefuse.py mute DIR          the same, but statfs is never answered
+       fakefuse.py unit DIR          an empty folder, served in the foreground
+                                     as a unit of Type=notify; SIGTERM unmounts
 
 Structures: include/uapi/linux/fuse.h of Linux, protocol 7.31.
 """
@@ -14,12 +16,13 @@ import array
 import ctypes
 import errno
 import os
+import signal
 import socket
 import struct
 import subprocess
 import sys
 
-MS_NOSUID, MS_NODEV = 2, 4
+MS_NOSUID, MS_NODEV, MNT_DETACH = 2, 4, 2
 INIT, GETATTR, STATFS, ACCESS, OPENDIR, READDIR, RELEASEDIR = (
     26, 3, 17, 34, 27, 28, 29)
 LOOKUP, FORGET, INTERRUPT, DESTROY, BATCH_FORGET = 1, 2, 36, 38, 42
@@ -98,6 +101,18 @@ def serve(fd, unanswered):
                 raise
 
 
+def serve_unit(fd, path):
+    def ends(_signal, _frame):
+        ctypes.CDLL(None).umount2(path.encode(), MNT_DETACH)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, ends)
+    name = os.environ["NOTIFY_SOCKET"]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+        s.sendto(b"READY=1", name.replace("@", "\0", 1))
+    serve(fd, ())
+
+
 def main():
     kind, path = sys.argv[1], sys.argv[2]
     if kind == "dead":
@@ -117,6 +132,8 @@ def main():
             os.chdir("/")
             serve(fd, (STATFS,) if kind == "mute" else ())
             os._exit(0)
+    elif kind == "unit":
+        serve_unit(mount(path, "fuse.k80fs"), path)
     else:
         sys.exit(__doc__)
 

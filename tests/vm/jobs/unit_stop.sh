@@ -3,7 +3,8 @@
 # k80fs.service with k80fs-compute.conf, under a systemd of its own, computes on
 # four dies, a k80-owner beside it on two. While six kernels run the unit is
 # stopped; SIGTERM is sent to all that belongs to it; it is stopped while its
-# daemon hangs, until systemd has lost patience and wakes it.
+# daemon sleeps, which systemd wakes; and while a file is open for longer than
+# systemd has patience: the daemon, which is not killed, serves it on.
 # time: 420
 # ci: no
 # alone: yes
@@ -83,6 +84,11 @@ workers()
 unit_is_left()
 {
 	[ "$(workers 0 1 2 3)" = 0 ]
+}
+
+daemon_is_left()
+{
+	! pgrep -x k80fs
 }
 
 said()
@@ -165,11 +171,21 @@ check "SIGTERM to all: systemctl kill" \
 ended "SIGTERM to all" "inactive success"
 
 six_run "asleep"
-printf 'TimeoutStopSec=5\n' >>"$units/k80fs.service.d/test.conf"
-check "asleep: a shorter patience" inside systemctl daemon-reload
 kill -STOP "$(pgrep -x k80fs)"
 check "asleep: systemctl stop" inside systemctl stop k80fs
-ended "asleep" "failed timeout"
+ended "asleep" "inactive success"
+
+six_run "in use"
+printf 'TimeoutStopSec=5\n' >>"$units/k80fs.service.d/test.conf"
+check "in use: a shorter patience" inside systemctl daemon-reload
+mkfifo "$TMPDIR/close"
+inside sh -c "exec 3<'$m/status'; : >'$TMPDIR/open'; cat '$TMPDIR/close'" &
+check "in use: a file is open" await 60 test -e "$TMPDIR/open"
+check "in use: systemctl stop" inside systemctl stop k80fs
+ended "in use" "failed timeout"
+check "in use: its daemon is there" pgrep -x k80fs
+: >"$TMPDIR/close"
+check "in use: and leaves when the file is closed" await 60 daemon_is_left
 
 : >"$log"
 for die in 0 1 2 3; do
