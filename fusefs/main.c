@@ -532,6 +532,7 @@ int main(int argc, char **argv)
 	/* what waited is to be given back, not kept for the next one */
 	mallopt(M_MMAP_THRESHOLD, 128 * KIB);
 	fs.opts = &opts;
+	fs.start_ns = now_ns();
 	fs.transport = "/dev/fuse";
 	ret = mount_and_serve(&fs, &args);
 out:

@@ -7,6 +7,8 @@
 #include "base/trace.h"
 #include "base/util.h"
 
+_Static_assert(BACKEND_MAX_DIES <= TRACE_MAX_DIES, "each has its time");
+
 static const struct backend_ops *const backends[] = {
 	&backend_bar_swap,
 	&backend_sim,

@@ -2,6 +2,7 @@
 #include "base/trace.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/util.h"
 
@@ -10,6 +11,7 @@ static struct trace_span ring[TRACE_LEN];
 static size_t n_added;
 static int slot_die = -1; /* who is in */
 static uint64_t slot_since;
+static uint64_t slot_ns[TRACE_MAX_DIES]; /* before slot_since */
 
 void trace_add(const struct trace_span *span)
 {
@@ -32,12 +34,27 @@ void trace_slot(int die)
 	if (die != slot_die) {
 		uint64_t now = now_ns();
 
-		if (slot_die >= 0)
+		if (slot_die >= 0) {
 			ring[n_added++ % TRACE_LEN] = slot_span_locked(now);
+			slot_ns[slot_die] += now - slot_since;
+		}
 		slot_die = die;
 		slot_since = now;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+uint64_t trace_slot_times(uint64_t *ns)
+{
+	uint64_t now;
+
+	pthread_mutex_lock(&lock);
+	now = now_ns();
+	memcpy(ns, slot_ns, sizeof(slot_ns));
+	if (slot_die >= 0)
+		ns[slot_die] += now - slot_since;
+	pthread_mutex_unlock(&lock);
+	return now;
 }
 
 size_t trace_copy(struct trace_span *out)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What happened last, for the trace file: a ring of spans of time, one for the
- * whole process, like the log. Costs a lock and forty bytes of copying.
+ * whole process, like the log. Costs a lock and forty bytes of copying. And how
+ * long each die was in the slot.
  */
 #ifndef K80FS_TRACE_H
 #define K80FS_TRACE_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_LEN 2048 /* spans that are kept */
+#define TRACE_LEN      2048 /* spans that are kept */
+#define TRACE_MAX_DIES 16
 
 enum trace_kind {
 	TRACE_SLOT, /* the die was in the slot */
@@ -40,8 +42,16 @@ struct trace_span {
 /** trace_add() - any thread, any lock; the oldest span is forgotten */
 void trace_add(const struct trace_span *span);
 
-/** trace_slot() - @die is in the slot from now on, -1: none is */
+/** trace_slot() - @die < TRACE_MAX_DIES is in the slot from now on, -1: none */
 void trace_slot(int die);
+
+/**
+ * trace_slot_times() - how long each die was in the slot, all together
+ * @ns: out: TRACE_MAX_DIES of them
+ *
+ * Return: the moment of which that is true, as now_ns().
+ */
+uint64_t trace_slot_times(uint64_t *ns);
 
 /**
  * trace_copy() - the spans that are kept, oldest end first

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/trace.h"
 #include "fuse/fs.h"
 #include "mem/mem.h"
 #include "text/metrics.h"
 
-static void collect(struct fs *fs, unsigned int die, struct metrics_die *out)
+static void collect(struct fs *fs, unsigned int die, uint64_t slot_ns,
+		    struct metrics_die *out)
 {
 	struct backend_die *d = &fs->be.dies[die];
 	struct sched_view view;
@@ -36,6 +38,7 @@ static void collect(struct fs *fs, unsigned int die, struct metrics_die *out)
 		.lost = d->lost,
 		.mem_files = mem.files,
 		.mem_bytes = mem.bytes,
+		.slot_ns = slot_ns,
 	};
 }
 
@@ -43,6 +46,7 @@ size_t fs_metrics_text(struct fs *fs, char *buf)
 {
 	uint64_t counts[METRICS_BUCKETS + 1];
 	struct metrics_die dies[BACKEND_MAX_DIES];
+	uint64_t slot_ns[TRACE_MAX_DIES];
 	struct metrics m = {
 		.n_dies = fs->be.n_dies,
 		.dies = dies,
@@ -52,7 +56,8 @@ size_t fs_metrics_text(struct fs *fs, char *buf)
 
 	for (unsigned int i = 0; i <= METRICS_BUCKETS; i++)
 		counts[i] = fs->be.swap_counts[i];
+	m.age_ns = trace_slot_times(slot_ns) - fs->start_ns;
 	for (unsigned int die = 0; die < fs->be.n_dies; die++)
-		collect(fs, die, &dies[die]);
+		collect(fs, die, slot_ns[die], &dies[die]);
 	return metrics_text(&m, buf);
 }

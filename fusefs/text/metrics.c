@@ -55,6 +55,8 @@ static const struct {
 	  OF(mem_files), NUMBER },
 	{ "die_mem_bytes", "gauge", "Memory that these files take.",
 	  OF(mem_bytes), NUMBER },
+	{ "die_slot_seconds_total", "counter",
+	  "Time that this mount had the die in the slot.", OF(slot_ns), SECONDS },
 #undef OF
 };
 
@@ -137,5 +139,8 @@ size_t metrics_text(const struct metrics *m, char *buf)
 		}
 	}
 	put_swaps(&o, m);
+	put_head(&o, "age_seconds", "gauge", "Time since the mount was made.");
+	put(&o, "k80fs_age_seconds ");
+	put_seconds(&o, m->age_ns);
 	return o.len;
 }

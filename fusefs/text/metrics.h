@@ -24,6 +24,7 @@ unsigned int metrics_bucket(uint64_t ns);
  * @errors:  transfers that failed
  * @lost:    writes that failed after they had been answered
  * @mem_files: in its mem folder; @mem_bytes: of memory that they take
+ * @slot_ns: how long it was in the slot, as far as the daemon knows
  */
 struct metrics_die {
 	bool in_slot, alive;
@@ -33,18 +34,21 @@ struct metrics_die {
 	uint64_t waits, wait_ns, waiting;
 	uint64_t errors, lost;
 	uint64_t mem_files, mem_bytes;
+	uint64_t slot_ns;
 };
 
 /**
  * struct metrics - of all
  * @swap_counts: of each bucket, METRICS_BUCKETS + 1: swaps of this daemon;
  * @swap_ns:     all together
+ * @age_ns:      since the mount was made, when the rest was true
  */
 struct metrics {
 	unsigned int n_dies;
 	const struct metrics_die *dies;
 	const uint64_t *swap_counts;
 	uint64_t swap_ns;
+	uint64_t age_ns;
 };
 
 /**

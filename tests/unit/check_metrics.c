@@ -22,7 +22,7 @@ static void setup(void)
 
 static size_t render(unsigned int n_dies, uint64_t swap_ns)
 {
-	struct metrics m = { n_dies, dies, counts, swap_ns };
+	struct metrics m = { n_dies, dies, counts, swap_ns, 12 };
 	size_t len = metrics_text(&m, text);
 
 	ck_assert_uint_eq(len, strlen(text));
@@ -44,6 +44,7 @@ START_TEST(numbers_are_those_of_their_die)
 	dies[0].in_slot = dies[1].alive = true;
 	dies[1].read_bytes = 4097;
 	dies[1].wait_ns = 1500000000;
+	dies[1].slot_ns = 2000000003;
 	dies[1].waiting = 3;
 	dies[1].errors = UINT64_MAX;
 	dies[0].mem_files = 7;
@@ -60,6 +61,7 @@ START_TEST(numbers_are_those_of_their_die)
 		"k80fs_die_errors_total{die=\"1\"} 18446744073709551615"));
 	ck_assert(has_line("k80fs_die_mem_files{die=\"0\"} 7"));
 	ck_assert(has_line("k80fs_die_mem_bytes{die=\"1\"} 2097152"));
+	ck_assert(has_line("k80fs_die_slot_seconds_total{die=\"1\"} 2.000000003"));
 	ck_assert_ptr_null(strstr(text, "die=\"2\""));
 }
 END_TEST
@@ -83,6 +85,7 @@ START_TEST(buckets_of_swaps_add_up)
 	ck_assert(has_line("k80fs_swap_seconds_bucket{le=\"+Inf\"} 6"));
 	ck_assert(has_line("k80fs_swap_seconds_sum 7.000000005"));
 	ck_assert(has_line("k80fs_swap_seconds_count 6"));
+	ck_assert(has_line("k80fs_age_seconds 0.000000012"));
 }
 END_TEST
 

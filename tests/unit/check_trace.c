@@ -51,6 +51,28 @@ START_TEST(one_die_is_in_the_slot_at_a_time)
 }
 END_TEST
 
+START_TEST(time_in_the_slot_goes_on_while_a_die_is_in)
+{
+	uint64_t before[TRACE_MAX_DIES], after[TRACE_MAX_DIES];
+	uint64_t start, end;
+
+	trace_slot(3);
+	start = trace_slot_times(before);
+	end = trace_slot_times(after);
+	ck_assert_uint_eq(after[3] - before[3], end - start);
+	ck_assert_uint_eq(after[5], before[5]);
+	trace_slot(5);
+	start = trace_slot_times(before);
+	end = trace_slot_times(after);
+	ck_assert_uint_eq(after[3], before[3]);
+	ck_assert_uint_eq(after[5] - before[5], end - start);
+	trace_slot(-1);
+	trace_slot_times(before);
+	trace_slot_times(after);
+	ck_assert_mem_eq(before, after, sizeof(before));
+}
+END_TEST
+
 static void *add_many(void *arg)
 {
 	for (uint64_t i = 0; i < 10000; i++)
@@ -124,6 +146,7 @@ Suite *trace_suite(void)
 
 	tcase_add_test(ring, ring_keeps_the_last_in_their_order);
 	tcase_add_test(ring, one_die_is_in_the_slot_at_a_time);
+	tcase_add_test(ring, time_in_the_slot_goes_on_while_a_die_is_in);
 	tcase_add_test(ring, spans_of_several_threads_are_whole);
 	suite_add_tcase(suite, ring);
 	tcase_add_test(words, what_overlaps_is_two_events_in_the_order_of_time);
