@@ -18,7 +18,7 @@ pythondir ?= $(prefix)/lib/python$(PYTHON_VERSION)/dist-packages
 PYTHON_VERSION = $(shell /usr/bin/python3 -c \
 	'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)
 completiondir ?= $(prefix)/share/bash-completion/completions
-COMPLETED := k80-owner k80-keeper k80-doctor umount.k80fs
+COMPLETED := k80-owner k80-keeper k80-doctor k80-top umount.k80fs
 # mount(8), systemd and udev look in fixed places; bar_swap.conf keeps the
 # vendor's driver away, so it is the owner of a card who copies it to modprobe.d
 helperdir ?= /sbin
@@ -87,6 +87,12 @@ OWNER_DEPS := $(OWNER_OBJ) $(B)/fusefs/text/words.o
 WORKER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/owner/worker/*.c)) \
 	$(CUDA_OBJ) $(addprefix $(B)/fusefs/,owner/minor.o text/words.o)
 KEEPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard fusefs/keeper/*.c))
+# k80-top, which draws with ncurses, or without has plain text alone
+TOP := mount-helpers/top
+NCURSES_LIBS := $(shell pkg-config --silence-errors --libs ncurses)
+TOP_SRC := $(filter-out $(addprefix $(TOP)/,$(if $(NCURSES_LIBS),nolive.c, \
+	live.c screen.c)),$(wildcard $(TOP)/*.c))
+TOP_OBJ := $(TOP_SRC:%.c=$(B)/%.o)
 CHECK_OBJ := $(CHECK_SRC:%.c=$(B)/%.o)
 # what the unit tests stand in for
 CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
@@ -96,13 +102,14 @@ CHECK_WRAP := $(addprefix -Wl$(comma)--wrap=,ioctl fallocate mremap \
 # the command line
 UNIT_OBJ := $(filter-out $(FUSE_SRC:%.c=$(B)/%.o),$(FS_OBJ)) \
 	$(B)/fusefs/options.o $(OWNER_OBJ) $(K80MEM_OBJ) \
-	$(addprefix $(B)/fusefs/owner/,repl.o input.o worker/hide.o worker/leave.o)
+	$(addprefix $(B)/fusefs/owner/,repl.o input.o worker/hide.o worker/leave.o) \
+	$(addprefix $(B)/$(TOP)/,delay.o find.o rows.o sample.o)
 
 SONAME := libbarswap.so.$(SOVERSION)
 K80MEM_SONAME := libk80mem.so.$(SOVERSION)
 LIBS_OUT := $(B)/libbarswap.a $(B)/$(SONAME).0 $(B)/barswap.pc \
 	$(B)/libk80mem.a $(B)/$(K80MEM_SONAME).0 $(B)/k80mem.pc
-PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/k80-keeper \
+PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/k80-keeper $(B)/k80-top \
 	$(B)/vram_persist $(B)/compute_persist
 # what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
@@ -130,6 +137,9 @@ $(B)/%.o: %.c Makefile
 $(FUSE_SRC:%.c=$(B)/%.o) $(B)/tests/unit/check_options.o: \
 	override CFLAGS += $(FUSE_CFLAGS)
 $(CHECK_OBJ) $(B)/tests/test_barswap.o: override CFLAGS += $(CHECK_CFLAGS) -iquote tests/unit
+$(patsubst %.c,$(B)/%.o,$(wildcard $(TOP)/*.c)) $(CHECK_OBJ): \
+	override CFLAGS += -iquote mount-helpers
+$(B)/$(TOP)/screen.o: override CFLAGS += $(shell pkg-config --cflags ncurses)
 
 $(B)/libbarswap.a: $(LIB_OBJ)
 	@rm -f $@
@@ -181,6 +191,9 @@ $(B)/k80-worker: $(WORKER_OBJ) $(B)/libbarswap.a
 
 $(B)/k80-keeper: $(KEEPER_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/k80-top: $(TOP_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(NCURSES_LIBS)
 
 $(B)/vram_persist: $(B)/tests/vram_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^
@@ -328,6 +341,7 @@ INSTALL ?= install
 install: all
 	$(INSTALL) -D -m 755 $(B)/k80fs "$(DESTDIR)$(bindir)/k80fs"
 	$(INSTALL) -D -m 755 $(B)/k80-owner "$(DESTDIR)$(bindir)/k80-owner"
+	$(INSTALL) -D -m 755 $(B)/k80-top "$(DESTDIR)$(bindir)/k80-top"
 	$(INSTALL) -D -m 755 $(B)/k80-worker "$(DESTDIR)$(libexecdir)/k80-worker"
 	$(INSTALL) -D -m 755 $(B)/k80-keeper "$(DESTDIR)$(sbindir)/k80-keeper"
 	$(INSTALL) -D -m 755 mount-helpers/k80-doctor "$(DESTDIR)$(sbindir)/k80-doctor"
@@ -369,7 +383,7 @@ install: all
 	[ -n "$(DESTDIR)" ] || ldconfig
 ## uninstall    remove what install put there
 uninstall:
-	for f in $(bindir)/k80fs $(bindir)/k80-owner \
+	for f in $(bindir)/k80fs $(bindir)/k80-owner $(bindir)/k80-top \
 		$(libexecdir)/k80-worker $(sbindir)/k80-keeper \
 		$(sbindir)/k80-doctor $(unitdir)/k80-keeper.service \
 		$(addprefix $(prefix)/share/k80fs/doctor/,$(notdir $(DOCTOR))) \

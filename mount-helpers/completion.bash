@@ -69,6 +69,18 @@ _k80_plain()
 	fi
 }
 
+_k80_top()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]}
+
+	if [[ $cur == -* ]]; then
+		_k80_words "$(_k80_options "$1")" "$cur"
+	else
+		_k80_words "$(awk '$3 == "fuse.k80fs" { print $2 }' /proc/self/mounts)" \
+			"$cur"
+	fi
+}
+
 _umount_k80fs()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]}
@@ -96,5 +108,6 @@ _k80_ctl()
 
 complete -F _k80fs k80fs
 complete -F _k80_plain k80-owner k80-keeper k80-doctor
+complete -F _k80_top k80-top
 complete -F _umount_k80fs umount.k80fs
 complete -o default -F _k80_ctl echo

@@ -122,7 +122,7 @@ lint_clang_format()
 		echo 'skip: not clang-format 14'
 		return
 	}
-	mapfile -t list < <(files '^(fusefs|tests)/.*\.[ch]$')
+	mapfile -t list < <(files '^(fusefs|mount-helpers|tests)/.*\.[ch]$')
 	[ ${#list[@]} -eq 0 ] || clang-format --dry-run -Werror "${list[@]}" 2>&1 |
 		grep -E '^[^ ]+:[0-9]+:[0-9]+: error' | cut -d: -f1,2
 }

@@ -81,6 +81,8 @@ test_options_of_the_programs()
 	expect "$(printf '%s\n' --foreground --free)" "$(cat got)"
 	offers 'k80-doctor --qu' >got
 	expect --quiet "$(cat got)"
+	offers 'k80-top --ba' >got
+	expect --batch "$(cat got)"
 }
 
 test_what_can_be_unmounted()
@@ -89,8 +91,10 @@ test_what_can_be_unmounted()
 	mkdir dir
 	"$HELPERS/../build/k80fs" -o backend=sim,sim_vram=16M dir
 	offers "umount.k80fs $PWD/d" >got
+	offers "k80-top $PWD/d" >top
 	umount dir
 	expect "$PWD/dir" "$(cat got)"
+	expect "$PWD/dir" "$(cat top)"
 }
 
 test_commands_of_a_ctl_file()

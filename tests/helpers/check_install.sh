@@ -21,7 +21,7 @@ test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 	local f
 
 	# what "all" makes is taken as it is
-	for f in k80fs k80-owner k80-worker k80-keeper libbarswap.a \
+	for f in k80fs k80-owner k80-top k80-worker k80-keeper libbarswap.a \
 		libbarswap.so.1.0 barswap.pc libk80mem.a libk80mem.so.1.0 k80mem.pc; do
 		[ -e "$TOP/build/$f" ] || skip "needs build/$f"
 	done

@@ -61,6 +61,7 @@
 	X(share)       \
 	X(status)      \
 	X(table)       \
+	X(top)         \
 	X(trace)       \
 	X(uring)       \
 	X(window)
