@@ -93,8 +93,10 @@ int owner_online(struct owner *o, unsigned int die)
 	int ret;
 
 	owner_check_alive(o, die);
-	if (!owner_check_online(d))
+	if (!owner_check_online(d)) {
+		owner_say(o, die, "ok, it was online");
 		return 0;
+	}
 	had_failed = owner_state(d) == OWNER_FAILED;
 	owner_part(o, die);
 	now_offline(d, had_failed ? OWNER_FAILED : OWNER_OFFLINE);

@@ -97,12 +97,13 @@ test_work_on_six_dies_overlaps()
 
 test_session_without_a_slot_passes()
 {
-	printf 'discover\nonline 2\nwork 2 1 2\nread 2\nprobe 0\nswap 1\ncount\n' \
+	printf 'discover\nonline 2\nonline 2\nwork 2 1 2\nread 2\nprobe 0\nswap 1\ncount\n' \
 		>commands
 	owner --device=none --dies=3 <commands
 	expect 0 "$rc" "exit code"
 	check_log out
 	expect_line "discover: 3 dies, device none" out
+	expect_line "online 2: ok, it was online" out
 	expect_line "read 2: PASS" out
 	expect_line "swap 1: there is no slot" out
 }

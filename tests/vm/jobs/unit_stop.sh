@@ -91,9 +91,13 @@ daemon_is_left()
 	! pgrep -x k80fs
 }
 
+# of the other; else all that it has said
 said()
 {
-	await 60 grep -q "$1" "$log"
+	await 60 grep -q "$1" "$log" || {
+		cat "$log"
+		return 1
+	}
 }
 
 tell()
