@@ -35,6 +35,8 @@
 	X(io_stress)   \
 	X(k80mem)      \
 	X(keeper)      \
+	X(keeper_kill) \
+	X(keeper_wire) \
 	X(lines)       \
 	X(modules)     \
 	X(metrics)     \
