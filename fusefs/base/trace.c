@@ -57,12 +57,27 @@ uint64_t trace_slot_times(uint64_t *ns)
 	return now;
 }
 
+static size_t kept_locked(void)
+{
+	return MIN(n_added, (size_t)TRACE_LEN);
+}
+
+size_t trace_count(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&lock);
+	n = kept_locked() + (slot_die >= 0);
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 size_t trace_copy(struct trace_span *out)
 {
 	size_t n, first;
 
 	pthread_mutex_lock(&lock);
-	n = MIN(n_added, (size_t)TRACE_LEN);
+	n = kept_locked();
 	first = n_added - n;
 	for (size_t i = 0; i < n; i++)
 		out[i] = ring[(first + i) % TRACE_LEN];

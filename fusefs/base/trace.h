@@ -61,4 +61,7 @@ uint64_t trace_slot_times(uint64_t *ns);
  */
 size_t trace_copy(struct trace_span *out);
 
+/** trace_count() - how many trace_copy() would give */
+size_t trace_count(void);
+
 #endif /* K80FS_TRACE_H */

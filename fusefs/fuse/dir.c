@@ -19,6 +19,7 @@
 #include "fuse/mem.h"
 #include "fuse/metrics.h"
 #include "fuse/status.h"
+#include "fuse/trace.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
 #include "mem/mem.h"
@@ -47,6 +48,8 @@ static uint64_t node_len(struct fs *fs, const struct node *n)
 		return fs_status_text(fs, n->die, text);
 	case NODE_METRICS:
 		return fs_metrics_text(fs, text);
+	case NODE_TRACE:
+		return fs_trace_len();
 	case NODE_ROOT_CTL:
 		return strlen(ctl_help(CTL_SCOPE_ROOT));
 	case NODE_CTL:

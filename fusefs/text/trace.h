@@ -8,14 +8,16 @@
 
 #include "base/trace.h"
 
-/* bytes the longest text needs, NUL included: two events a span at most */
-#define TRACE_TEXT_MAX ((size_t)TRACE_LEN * 320 + 8192)
+/* bytes the longest text of @n spans needs, NUL included: two events a span at
+ * most; one span more is in what is there for all */
+#define TRACE_TEXT_LEN(n) ((size_t)(n)*320 + 8192)
+#define TRACE_TEXT_MAX    TRACE_TEXT_LEN(TRACE_LEN)
 
 /**
  * trace_text() - render
  * @spans, @n: at most TRACE_LEN + 1, in any order
  * @n_dies:    each is a track of its own, and one for its holds
- * @buf:       TRACE_TEXT_MAX bytes
+ * @buf:       TRACE_TEXT_LEN(@n) bytes
  *
  * Spans of which a die has one at a time are complete events, "X"; of others,
  * which overlap, there are pairs of "b" and "e". In the order of time.

@@ -76,4 +76,17 @@ exec 3<&-
 check "$W/kept" read write
 [ "$(stat -c %s "$W/kept")" -lt "$(stat -c %s "$W/third")" ] ||
 	fail "an open file shows what came later"
-expect_equal "$(stat -c %s "$M/trace")" 0 "length, known at the open alone"
+
+# copied by those who ask for its size first, too: by sendfile, and archived
+expect_equal "$(stat -c %s "$M/trace")" "$(wc -c <"$M/trace")" "its size"
+python3 -c 'import shutil, sys; shutil.copyfile(*sys.argv[1:])' \
+	"$M/trace" "$W/copy"
+check "$W/copy" read
+rm "$W/copy"
+tar -cf "$W/tar" -C "$M" trace
+tar -xOf "$W/tar" >"$W/copy"
+check "$W/copy" read
+if command -v rsync >/dev/null; then
+	rsync "$M/trace" "$W/rsynced"
+	check "$W/rsynced" read
+fi
