@@ -8,6 +8,8 @@
 # _k80_words LIST PREFIX: those that go on from PREFIX
 _k80_words()
 {
+	local IFS=$' \t\n'
+
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 

@@ -53,6 +53,18 @@ test_aliases_are_no_part_of_it()
 	expect 'backend=' "${COMPREPLY[*]}"
 }
 
+test_words_are_split_whatever_the_shell_splits_at()
+{
+	local line='k80fs -o ba' IFS=:
+	local -a COMP_WORDS=(k80fs -o ba) COMPREPLY=()
+	local COMP_CWORD=2 COMP_LINE=$line COMP_POINT=${#line}
+
+	# shellcheck source=/dev/null
+	. "$HELPERS/completion.bash"
+	PATH=$HELPERS/../build:$PATH _k80fs k80fs
+	expect 'backend=' "${COMPREPLY[*]}"
+}
+
 test_values_of_an_option()
 {
 	offers 'k80fs -o backend=' >got
