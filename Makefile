@@ -4,7 +4,9 @@
 VERSION := 1.0
 SOVERSION := 1
 
-prefix ?= /usr/local
+# either name, as packagers are used to
+PREFIX ?= /usr/local
+prefix ?= $(PREFIX)
 bindir ?= $(prefix)/bin
 sbindir ?= $(prefix)/sbin
 # k80fs and k80-owner look for k80-worker in ../libexec/k80fs, k80fs for
@@ -218,7 +220,7 @@ $(B)/test_barswap: $(B)/tests/test_barswap.o $(B)/libbarswap.a
 
 .PHONY: tests
 tests: $(TESTS)
-	$(MAKE) -s -f tests/mount/Makefile OUT=$(CURDIR)/$(B)/mount CC="$(CC)"
+	$(MAKE) -s -f tests/mount/Makefile OUT="$(B)/mount" CC="$(CC)"
 
 # the module's dies where it is loaded, else simulated ones and a libcuda on the CPU
 PERSIST_ENV = $(if $(wildcard /dev/bar_swap),,BARSWAP_DEVICE=sim:vram=64M \

@@ -16,6 +16,32 @@ test_pkgconfig_file_has_the_prefix_of_the_last_make()
 	done
 }
 
+test_either_name_of_the_prefix_counts()
+{
+	local name
+
+	mkdir b
+	for name in PREFIX=/opt/k prefix=/opt/k; do
+		run env -u PREFIX -u prefix make -s -C "$TOP" B="$WORK/b" \
+			"$name" "$WORK/b/barswap.pc"
+		expect 'prefix=/opt/k' "$(grep '^prefix=' b/barswap.pc)" "$name"
+	done
+	run make -s -C "$TOP" B="$WORK/b" PREFIX=/a prefix=/b "$WORK/b/barswap.pc"
+	expect 'prefix=/b' "$(grep '^prefix=' b/barswap.pc)" both
+}
+
+# the sources are somewhere else, with a blank in the name of their folder
+test_a_space_in_the_folder_of_the_sources_does_no_harm()
+{
+	mkdir 'a b'
+	ln -s "$TOP/Makefile" "$TOP/fusefs" "$TOP/tests" "$TOP/kmod" \
+		"$TOP/mount-helpers" 'a b'
+	run make -s -C "$WORK/a b" -o build/check_all -o build/test_barswap \
+		-o build/law -o build/cuda/libcuda.so.1 tests
+	expect 0 "$rc" "$(cat out)"
+	[ -x 'a b/build/mount/tool' ] || die "no program"
+}
+
 test_uninstall_leaves_no_file_and_a_space_in_the_folder_does_no_harm()
 {
 	local f

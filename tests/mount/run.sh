@@ -39,7 +39,9 @@ if [ ! -x "$K80FS" ]; then
 	echo "run.sh: $K80FS is not built (make)" >&2
 	exit 2
 fi
-make -s -f "$here/Makefile" OUT="$K80_TEST_BIN" || exit 2
+# relative names: the tree may be in a folder with a blank, which make splits
+(cd "$repo" && make -s -f tests/mount/Makefile \
+	OUT="$(realpath -m --relative-to=. "$K80_TEST_BIN")") || exit 2
 
 base=$(mktemp -d "${TMPDIR:-/var/tmp}/k80mount.XXXXXX")
 chmod 711 "$base" # some scripts become another user
