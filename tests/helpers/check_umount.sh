@@ -100,6 +100,32 @@ test_mount_of_another_type_is_not_touched()
 	expect tmpfs "$(mount_type dir)"
 }
 
+# findmnt's words are not the type of a mount
+test_without_proc_it_says_what_is_missing()
+{
+	need_root
+	mkdir dir
+	# shellcheck disable=SC2016 # the inner shell's
+	run unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1" "$2"' sh \
+		"$HELPERS/umount.k80fs" "$WORK/dir"
+	expect 32 "$rc"
+	expect_line "umount.k80fs: $WORK/dir: findmnt: " out
+}
+
+test_help_that_cannot_be_printed_is_an_error()
+{
+	local program
+
+	[ -c /dev/full ] || skip "no /dev/full"
+	for program in umount.k80fs mount.k80fs k80-doctor; do
+		run "$HELPERS/$program" --help
+		expect 0 "$rc" "$program --help"
+		rc=0
+		"$HELPERS/$program" --help >/dev/full 2>out || rc=$?
+		[ "$rc" -ne 0 ] || die "$program: exit code 0"
+	done
+}
+
 test_usage_errors_are_exit_code_1()
 {
 	run "$HELPERS/umount.k80fs"
