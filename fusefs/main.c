@@ -151,6 +151,8 @@ static const char *sim_advice(int err)
 		return ": look at sim_dir and sim_ctl, or at TMPDIR without them";
 	case ENOMEM:
 		return ": address space of all dies is needed (ulimit -v)";
+	case EMFILE:
+		return ": each die takes files of its own (ulimit -n)";
 	case EFBIG:
 		return ": a die's file is as long as its memory (ulimit -f)";
 	default:
@@ -495,8 +497,11 @@ int main(int argc, char **argv)
 	static struct fs fs;
 	int ret;
 
-	if (fill_standard_fds())
+	ret = fill_standard_fds();
+	if (ret) {
+		fprintf(stderr, "k80fs: /dev/null: %s\n", strerror(-ret));
 		return EXIT_FAILURE;
+	}
 	ret = options_parse(&opts, &args);
 	if (ret) {
 		ret = EXIT_USAGE;

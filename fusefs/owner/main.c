@@ -348,8 +348,11 @@ int main(int argc, char **argv)
 	struct session *s;
 	int fd, ret, lost;
 
-	if (fill_standard_fds())
+	ret = fill_standard_fds();
+	if (ret) {
+		fprintf(stderr, "k80-owner: /dev/null: %s\n", strerror(-ret));
 		return EXIT_FAILURE;
+	}
 	ret = parse(argc, argv, &a);
 	if (ret >= 0)
 		return ret;

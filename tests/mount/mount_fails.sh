@@ -41,6 +41,24 @@ refused "$W/missing" -o "backend=sim,sim_dir=$W/missing" "$W/a"
 	refused "File too large: a die's file is as long" \
 		-o backend=sim,sim_vram=16M "$W/a"
 )
+few_files() {
+	bash -c 'ulimit -n 10; exec "$@"' bash "$daemon" "$@"
+}
+daemon=$K80FS
+K80FS=few_files
+refused "Too many open files: each die takes" -o backend=sim "$W/a"
+K80FS=$daemon
+if [ "$(id -u)" = 0 ]; then
+	mkdir "$W/dev"
+	no_dev() {
+		# shellcheck disable=SC2016 # the inner shell's
+		unshare -m sh -c 'mount --bind "$0/dev" /dev && exec "$@"' \
+			"$W" "$daemon" "$@"
+	}
+	K80FS=no_dev
+	refused "k80fs: /dev/null: No such file" -o backend=sim "$W/a"
+	K80FS=$daemon
+fi
 refused wait -o backend=sim,wait=x "$W/a"
 refused wait -o backend=sim,wait= "$W/a"
 refused timeslice -o backend=sim,timeslice=-5 "$W/a"
