@@ -178,7 +178,7 @@ mem_again() {
 # mem_kill: the daemon is killed, and the mount taken away
 mem_kill() {
 	local pid
-	pid=$(daemon_pid)
+	pid=$(daemon_pid "$M")
 	kill -9 "$pid"
 	await is_gone "$pid" || fail "daemon $pid is still there"
 	umount -l "$M"
