@@ -203,9 +203,9 @@ $(B)/vram_persist: $(B)/tests/vram_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 $(B)/compute_persist: $(B)/tests/compute_persist.o $(OWNER_DEPS) $(B)/libbarswap.a
 	$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
-# its tests run the program and open the library
+# its tests run the programs and open the library
 $(B)/check_all: $(CHECK_OBJ) $(UNIT_OBJ) $(B)/libbarswap.a | \
-		$(B)/k80-keeper $(B)/cuda/libcuda.so.1
+		$(B)/k80-keeper $(B)/k80-worker $(B)/cuda/libcuda.so.1
 	$(CC) $(LDFLAGS) $(CHECK_WRAP) -o $@ $^ $(CHECK_LIBS) $(FUSE_LIBS) -ldl
 
 $(B)/cuda/libcuda.so.1: $(STANDIN_OBJ)

@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/util.h"
 
 extern char **environ;
 
@@ -77,4 +82,26 @@ int program_run(const char *const *args, char *out, size_t len)
 	if (out)
 		close(fds[0]);
 	return ret ? ret : await(pid);
+}
+
+int program_find(const char *name, char *path)
+{
+	static const char *const places[] = { "", "/../libexec/k80fs" };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name) <
+			    PATH_MAX &&
+		    !access(path, X_OK))
+			return 0;
+	}
+	return -ENOENT;
 }

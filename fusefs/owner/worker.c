@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "owner/program.h"
 
 #define PROGRAM "k80-worker"
 
@@ -43,28 +44,6 @@ struct worker {
 };
 
 /* ---- start ----------------------------------------------------------------- */
-
-static int find_program(char *path)
-{
-	static const char *const places[] = { "/" PROGRAM,
-					      "/../libexec/k80fs/" PROGRAM };
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n < 0)
-		return -errno;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		if (snprintf(path, PATH_MAX, "%s%s", self, places[i]) < PATH_MAX &&
-		    !access(path, X_OK))
-			return 0;
-	}
-	return -ENOENT;
-}
 
 /* Of a size that nobody can change: it never gives SIGBUS. */
 int worker_memory(unsigned int n_seats, struct wire_shared **shared)
@@ -165,7 +144,7 @@ int worker_start(struct worker **out, const struct worker_start *how, int *n_fou
 	int ret;
 
 	*out = NULL;
-	ret = find_program(path);
+	ret = program_find(PROGRAM, path);
 	if (ret)
 		return ret;
 	w = calloc(1, sizeof(*w));

@@ -19,6 +19,7 @@
 #include "backend/backend.h"
 #include "base/util.h"
 #include "cuda/cuda.h"
+#include "owner/try.h"
 #include "suites.h"
 #include "support.h"
 
@@ -723,6 +724,88 @@ START_TEST(memory_lives_in_a_descriptor)
 }
 END_TEST
 
+START_TEST(trial_reads_the_memory_in_a_program_of_its_own)
+{
+	uint8_t uuid[BACKEND_UUID_LEN];
+	uint64_t word = 0, first;
+	char text[256] = "";
+	int fd, ret;
+
+	if (!has_own_process())
+		return;
+	fd = from_another(UNIT, uuid);
+	for (size_t i = 0; i < sizeof(first); i++)
+		((unsigned char *)&first)[i] = (unsigned char)(i * 3);
+	ret = owner_try_import(fd, UNIT, uuid, &word, text, sizeof(text));
+	ck_assert_msg(!ret, "%s", text);
+	ck_assert_uint_eq(word, first);
+	ck_assert_str_eq(text, "");
+	close(fd);
+}
+END_TEST
+
+static const struct {
+	const char *orders, *why;
+} trials[] = {
+	{ "cuInit:1:100", "cuInit: CUDA_ERROR_NO_DEVICE" },
+	{ "cuDeviceGetCount:1:999", "cuDeviceGetCount: CUDA_ERROR_UNKNOWN" },
+	{ "cuDeviceGetUuid_v2:1:801",
+	  "cuDeviceGetUuid_v2: CUDA_ERROR_NOT_SUPPORTED" },
+	{ "cuCtxCreate_v2:1:2", "cuCtxCreate_v2: CUDA_ERROR_OUT_OF_MEMORY" },
+	{ "cuMemImportFromShareableHandle:1:1",
+	  "cuMemImportFromShareableHandle: CUDA_ERROR_INVALID_VALUE" },
+	{ "cuMemAddressReserve:1:2",
+	  "cuMemAddressReserve: CUDA_ERROR_OUT_OF_MEMORY" },
+	{ "cuMemMap:1:1", "cuMemMap: CUDA_ERROR_INVALID_VALUE" },
+	{ "cuMemSetAccess:1:801", "cuMemSetAccess: CUDA_ERROR_NOT_SUPPORTED" },
+	{ "cuMemcpyDtoH_v2:1:700", "cuMemcpyDtoH_v2: CUDA_ERROR_ILLEGAL_ADDRESS" },
+};
+
+START_TEST(trial_says_which_call_failed)
+{
+	uint8_t uuid[BACKEND_UUID_LEN];
+	char text[256] = "";
+	uint64_t word;
+	int fd, ret;
+
+	if (!has_own_process())
+		return;
+	fd = from_another(UNIT, uuid);
+	order(trials[_i].orders);
+	ret = owner_try_import(fd, UNIT, uuid, &word, text, sizeof(text));
+	ck_assert_int_eq(ret, -EIO);
+	ck_assert_msg(!strncmp(text, trials[_i].why, strlen(trials[_i].why)),
+		      "%s", text);
+	close(fd);
+}
+END_TEST
+
+START_TEST(trial_of_another_device_or_no_memory_fails)
+{
+	uint8_t uuid[BACKEND_UUID_LEN];
+	char text[256] = "";
+	uint64_t word;
+	int fd;
+
+	if (!has_own_process())
+		return;
+	fd = from_another(UNIT, uuid);
+	uuid[0] ^= 1;
+	ck_assert_int_eq(owner_try_import(fd, UNIT, uuid, &word, text,
+					  sizeof(text)),
+			 -EIO);
+	ck_assert_ptr_nonnull(strstr(text, "no device has the UUID"));
+	uuid[0] ^= 1;
+	close(fd);
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(owner_try_import(fd, UNIT, uuid, &word, text,
+					  sizeof(text)),
+			 -EIO);
+	ck_assert_ptr_nonnull(strstr(text, "cuMemImportFromShareableHandle"));
+	close(fd);
+}
+END_TEST
+
 /* ---- the stand-in ------------------------------------------------------------ */
 
 /* What the library was seen to refuse on a device, or calls wrong. */
@@ -839,6 +922,10 @@ Suite *chunk_suite(void)
 
 	tcase_add_checked_fixture(others, setup, teardown);
 	tcase_add_test(others, memory_lives_in_a_descriptor);
+	tcase_add_test(others, trial_reads_the_memory_in_a_program_of_its_own);
+	tcase_add_loop_test(others, trial_says_which_call_failed, 0,
+			    ARRAY_SIZE(trials));
+	tcase_add_test(others, trial_of_another_device_or_no_memory_fails);
 	suite_add_tcase(suite, others);
 
 	tcase_add_checked_fixture(stand_in, setup, teardown);

@@ -4,10 +4,12 @@
  * that die only. k80-owner and k80fs start it and tell it what to do.
  *
  *	k80-worker DIE SEATS NODE BDF DEVICES
+ *	k80-worker --try FD UUID LEN
  *
  * NODE is the module's, BDF the die's address; "-" where there is no module.
  * DEVICES becomes CUDA_VISIBLE_DEVICES, "-" leaves that as it is. A worker with
- * more than one seat has the dies 0 .. SEATS - 1 as streams.
+ * more than one seat has the dies 0 .. SEATS - 1 as streams. With --try it does
+ * nothing but import a piece of memory, see try.h.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,6 +27,7 @@
 #include "owner/worker/hide.h"
 #include "owner/worker/leave.h"
 #include "owner/worker/tell.h"
+#include "owner/worker/try.h"
 #include "text/words.h"
 
 #define EXIT_USAGE 2
@@ -195,6 +198,8 @@ int main(int argc, char **argv)
 	struct wire_reply reply = { 0 };
 	struct stat st;
 
+	if (argc == 5 && !strcmp(argv[1], "--try"))
+		return try_import(argv[2], argv[3], argv[4]);
 	if (argc != 6 || parse(&w, argv) || fstat(WIRE_SOCKET, &st) ||
 	    !S_ISSOCK(st.st_mode)) {
 		fprintf(stderr, "k80-worker %s: k80-owner and k80fs start it\n",
