@@ -24,6 +24,7 @@
 #include "fuse/end.h"
 #include "fuse/file.h"
 #include "fuse/fs.h"
+#include "fuse/handle.h"
 #include "fuse/inval.h"
 #include "fuse/loop.h"
 #include "fuse/ops.h"
@@ -223,6 +224,7 @@ static int learn_tree(struct fs *fs)
 	}
 	node_init(&fs->nodes, fs->be.n_dies, dies, fs->opts->compute);
 	fs_attr_init(fs);
+	fs_handle_init(fs, dies);
 	return 0;
 }
 

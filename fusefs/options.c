@@ -567,12 +567,18 @@ static int parse_backend(struct raw *raw)
 	}
 	o->mem_keeper = raw->mem_keeper;
 	raw->mem_keeper = NULL;
+	if (is_sim && raw->sim_dir) {
+		o->kept_in = strdup(raw->sim_dir);
+		if (!o->kept_in)
+			return -ENOMEM;
+	}
 	if (is_sim)
 		return sim_device(raw);
 	if (is_cuda)
 		return cuda_device(raw);
 	o->device = strdup(raw->device ? raw->device : "/dev/bar_swap");
-	return o->device ? 0 : -ENOMEM;
+	o->kept_in = strdup(raw->device ? raw->device : "/dev/bar_swap");
+	return o->device && o->kept_in ? 0 : -ENOMEM;
 }
 
 /* The owner of the tree: root shares it with group k80, others keep it. */
@@ -753,6 +759,7 @@ void options_free(struct options *o)
 	free(o->backend);
 	free(o->device);
 	free(o->mem_keeper);
+	free(o->kept_in);
 }
 
 void options_help(const char *program)

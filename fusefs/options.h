@@ -19,6 +19,8 @@ struct fuse_args;
  * @backend:    "bar_swap", "sim" or "cuda"
  * @device:     for backend_open(): a path, "sim:..." put together from the
  *              sim_ options, or "cuda:..." of the cuda_ ones and mem
+ * @kept_in:    where what the dies hold is left by a mount for the next one: a
+ *              folder, the module's node; NULL: it is gone
  * @wait_ms:    how long another's pin or lease may block a request
  * @slice_ms:   time slice, 0 for auto
  * @uid, @gid:  owner of the tree; *_set: given by the user
@@ -37,6 +39,7 @@ struct options {
 	char *mountpoint;
 	char *backend;
 	char *device;
+	char *kept_in;
 	uint32_t wait_ms;
 	uint32_t slice_ms;
 	bool uid_set, gid_set;

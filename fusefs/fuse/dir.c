@@ -15,6 +15,7 @@
 #include "fuse/call.h"
 #include "fuse/compute.h"
 #include "fuse/fs.h"
+#include "fuse/handle.h"
 #include "fuse/inval.h"
 #include "fuse/mem.h"
 #include "fuse/metrics.h"
@@ -109,7 +110,7 @@ static void fill_entry(struct fs *fs, const struct node *n,
 {
 	memset(e, 0, sizeof(*e));
 	e->ino = n->ino;
-	e->generation = 1;
+	e->generation = fs_handle_generation(fs, n);
 	e->attr_timeout = fill_stat(fs, n, &e->attr);
 	e->entry_timeout = ENTRY_TIMEOUT_S;
 }

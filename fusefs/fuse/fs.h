@@ -108,6 +108,7 @@ struct fs {
 	struct compute *compute; /* NULL: not asked for */
 	struct mem *mem; /* the same */
 	struct node_table nodes; /* immutable */
+	uint32_t generations[BACKEND_MAX_DIES]; /* immutable; see handle.h */
 	uint64_t start_ns; /* as now_ns() */
 	bool is_broken; /* it was mounted, but does not work */
 	const char *_Atomic transport;

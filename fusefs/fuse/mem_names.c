@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "fuse/attr.h"
 #include "fuse/fs.h"
+#include "fuse/handle.h"
 #include "fuse/mem.h"
 #include "mem/mem.h"
 
@@ -48,11 +49,14 @@ static void fill_stat(struct mem_file *f, struct stat *st)
 }
 
 /* Attributes are asked for each time: what is written changes them. */
-static void fill_entry(struct mem_file *f, struct fuse_entry_param *e)
+static void fill_entry(fuse_req_t req, struct mem_file *f,
+		       struct fuse_entry_param *e)
 {
+	const struct fs *fs = fuse_req_userdata(req);
+
 	memset(e, 0, sizeof(*e));
 	e->ino = mem_ino(f);
-	e->generation = 1;
+	e->generation = fs->generations[mem_die(f)];
 	e->entry_timeout = ENTRY_TIMEOUT_S;
 	fill_stat(f, &e->attr);
 }
@@ -62,7 +66,7 @@ static void reply_entry(fuse_req_t req, struct mem_file *f)
 {
 	struct fuse_entry_param e;
 
-	fill_entry(f, &e);
+	fill_entry(req, f, &e);
 	if (fuse_reply_entry(req, &e))
 		mem_put(f);
 }
@@ -84,7 +88,7 @@ static void reply_folder(fuse_req_t req, const struct node *n)
 	struct fs *fs = fuse_req_userdata(req);
 	struct fuse_entry_param e = {
 		.ino = n->ino,
-		.generation = 1,
+		.generation = fs_handle_generation(fs, n),
 		.attr = {
 			.st_ino = n->ino,
 			.st_nlink = 2,
@@ -181,7 +185,7 @@ int fs_mem_make(fuse_req_t req, const struct node *dir, const char *name,
 
 	if (ret)
 		return ret;
-	fill_entry(f, e);
+	fill_entry(req, f, e);
 	return 0;
 }
 

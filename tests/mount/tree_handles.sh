@@ -1,16 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A file handle of anything in the tree opens it as long as there is a mount,
-# whatever the kernel has forgotten meanwhile; one of nothing is ESTALE
+# whatever the kernel has forgotten meanwhile; one of nothing is ESTALE, and so
+# in a later mount is one of memory that has gone with the mount
 . "$(dirname "$0")/lib.sh"
 need_root "open_by_handle_at"
 need_cmd python3
-if [ "$K80FS_BACKEND" = bar_swap ]; then
-	mount_sim
-else
-	VRAM=64M mount_compute
-fi
+mount_tree() {
+	if [ "$K80FS_BACKEND" = bar_swap ]; then
+		mount_sim
+	else
+		VRAM=64M mount_compute "$@"
+	fi
+}
 
+mount_tree
 cat >"$W/handles.py" <<'END'
 import ctypes, errno, os, pickle, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,6 +63,13 @@ if sys.argv[1] == "take":
     sys.exit()
 
 taken = pickle.load(open(sys.argv[3], "rb"))
+if sys.argv[1] == "gone":
+    for p, (handle, ino) in taken.items():
+        if ino >= 16:
+            must_be_stale(handle)
+        else:
+            assert os.fstat(open_by(handle, PATH)).st_ino == ino, p
+    sys.exit()
 # the deepest first, so that no folder above one has been looked up
 for p in sorted(taken, key=lambda p: -p.count("/")):
     handle, ino = taken[p]
@@ -103,9 +114,20 @@ drop_caches 2
 python3 "$W/handles.py" use "$M" "$W/taken"
 # nothing of a new mount has been looked up, and its numbers are the same
 unmount
+mount_tree
 if [ "$K80FS_BACKEND" = bar_swap ]; then
-	mount_sim
+	python3 "$W/handles.py" use "$M" "$W/taken"
 else
-	VRAM=64M mount_compute
+	python3 "$W/handles.py" gone "$M" "$W/taken"
 fi
+[ "$K80FS_BACKEND" = sim ] || exit 0
+unmount
+mkdir "$W/dies" "$W/others"
+mount_tree "sim_dir=$W/dies"
+python3 "$W/handles.py" take "$M" "$W/taken"
+unmount
+mount_tree "sim_dir=$W/dies"
 python3 "$W/handles.py" use "$M" "$W/taken"
+unmount
+mount_tree "sim_dir=$W/others"
+python3 "$W/handles.py" gone "$M" "$W/taken"

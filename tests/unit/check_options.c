@@ -377,6 +377,27 @@ START_TEST(compute_takes_a_mode_or_none)
 }
 END_TEST
 
+START_TEST(memory_is_kept_by_the_module_and_in_sim_dir)
+{
+	static const struct {
+		const char *options;
+		const char *kept_in;
+	} rows[] = {
+		{ "wait=5", "/dev/bar_swap" },
+		{ "device=/dev/other", "/dev/other" },
+		{ "backend=sim,sim_dir=/d,sim_dies=2", "/d" },
+		{ "backend=sim,sim_dies=2", NULL },
+		{ "backend=cuda", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ck_assert_int_eq(parse(rows[i].options), 0);
+		ck_assert_pstr_eq(o.kept_in, rows[i].kept_in);
+		forget();
+	}
+}
+END_TEST
+
 /* A comma in a path must not become a further option of the simulator. */
 START_TEST(comma_in_a_path_adds_no_option)
 {
@@ -732,6 +753,7 @@ Suite *options_suite(void)
 	tcase_add_test(values, bad_option_drives_no_terminal);
 	tcase_add_test(values, compute_takes_a_mode_or_none);
 	tcase_add_test(values, comma_in_a_path_adds_no_option);
+	tcase_add_test(values, memory_is_kept_by_the_module_and_in_sim_dir);
 	suite_add_tcase(suite, values);
 
 	tcase_add_checked_fixture(line, setup, teardown);
