@@ -234,6 +234,8 @@ static int step_cmd(struct compute_die *d, const struct compute_cmd *cmd)
 		return 0;
 	case COMPUTE_ONLINE:
 		return owner_online(o, d->die);
+	case COMPUTE_OFFLINE:
+		return owner_offline(o, d->die);
 	case COMPUTE_LAUNCH:
 		return step_launch(d, cmd);
 	case COMPUTE_KERNELS:

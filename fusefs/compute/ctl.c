@@ -249,9 +249,10 @@ int compute_parse(const char *line, size_t len, struct compute_cmd *cmd)
 		const char *name;
 		enum compute_verb verb;
 	} verbs[] = {
-		{ "online", COMPUTE_ONLINE }, { "work", COMPUTE_WORK },
-		{ "launch", COMPUTE_LAUNCH }, { "sync", COMPUTE_SYNC },
-		{ "verify", COMPUTE_VERIFY }, { "kernels", COMPUTE_KERNELS },
+		{ "online", COMPUTE_ONLINE },   { "offline", COMPUTE_OFFLINE },
+		{ "work", COMPUTE_WORK },       { "launch", COMPUTE_LAUNCH },
+		{ "sync", COMPUTE_SYNC },       { "verify", COMPUTE_VERIFY },
+		{ "kernels", COMPUTE_KERNELS },
 	};
 	struct compute_cmd parsed = { .verb = COMPUTE_BLANK };
 	struct word words[MAX_WORDS];
@@ -288,6 +289,7 @@ const char *compute_help(void)
 	       "                                ARG: in, out, i32:N u32:N i64:N u64:N f32:X f64:X,\n"
 	       "                                mem:NAME[+OFF] a file of mem/, vram[+OFF]\n"
 	       "kernels                         write the kernels and their arguments to log\n"
+	       "offline                         end its kernels and its context, let the driver go\n"
 	       "sync                            wait until what was started has ended\n"
 	       "verify                          the same, then check the last work\n";
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# online, work, sync and verify; what they are refused for; several lines in one
+# online, work, sync, verify and offline; what they are refused for; several lines in one
 # write; status and log tell
 . "$(dirname "$0")/lib.sh"
 mount_compute
@@ -8,7 +8,7 @@ expect_compute 2 state offline
 for c in sync verify "work 1 2" "launch k80_fill 1 1 out u32:1 f32:1"; do
 	compute_errno 2 ENXIO "$c"
 done
-for c in onlin "online 1" "work 1" "work 1 15728641" "launch x" quit; do
+for c in onlin "online 1" "offline 1" "work 1" "work 1 15728641" "launch x" quit; do
 	compute_errno 2 EINVAL "$c"
 done
 compute 2 ""
@@ -48,6 +48,15 @@ t "$(die 2)/compute/ctl" w "puts,sync\nbar\n:5"
 head -c 5000 /dev/zero | tr '\0' '\n' >"$W/lines"
 expect_error "Argument list too long" dd if="$W/lines" \
 	of="$(die 2)/compute/ctl" bs=8k
+# offline ends what runs, for good
+compute 2 work 7 1000 100000000000
+compute 2 offline
+expect_compute 2 state offline
+compute_errno 2 ENXIO sync
+compute 2 offline
+compute 2 online
+t "$(die 2)/compute/out" r same,0,4M,0
+compute_errno 2 ENODATA verify
 # other dies know nothing of it
 expect_compute 1 state offline
 expect_equal "$(cat "$(die 1)/compute/log")" ""

@@ -31,6 +31,7 @@ static const struct {
 	{ " \t\n", COMPUTE_BLANK },
 	{ "online", COMPUTE_ONLINE },
 	{ " online \n", COMPUTE_ONLINE },
+	{ "offline\n", COMPUTE_OFFLINE },
 	{ "sync\n", COMPUTE_SYNC },
 	{ "\tverify", COMPUTE_VERIFY },
 	{ "work 1 2", COMPUTE_WORK },
@@ -317,8 +318,9 @@ END_TEST
 
 START_TEST(help_names_every_verb)
 {
-	static const char *const names[] = { "online", "work",   "launch",
-					     "sync",   "verify", "kernels" };
+	static const char *const names[] = { "online", "offline", "work",
+					     "launch", "sync",    "verify",
+					     "kernels" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		ck_assert_ptr_nonnull(strstr(compute_help(), names[i]));
