@@ -186,7 +186,7 @@ boot()
 		-chardev "socket,id=ctl,path=$dir/ctl.sock" -serial chardev:ctl \
 		-kernel "$cache/kernel-$kernel/vmlinux" \
 		-initrd "$initrd" \
-		-append "no_timer_check console=ttyS0 quiet panic=-1 oops=panic pci=assign-busses rig=$vm build=$build" \
+		-append "no_timer_check console=ttyS0 quiet panic=-1 oops=panic pci=assign-busses rig=$vm build=$build cache=$cache" \
 		-virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$dir/out,mount_tag=out,security_model=none" \
 		-d trace:pci_cfg_write -D "$dir/trace" \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fetch what the rig needs from Debian's archive into the cache folder:
-# QEMU 11.1 with its libraries, guest kernels, their headers, a busybox.
+# QEMU 11.1 with its libraries, guest kernels, their headers, a busybox, servers
+# and clients of NFS and NBD.
 #
 #   fetch.sh qemu|6.1|6.12 ...    (default: all three)
 #
@@ -69,18 +70,19 @@ download()
 		die "apt-get download $* failed"
 }
 
-fetch_qemu()
+# fetch_tree NAME SUITE PACKAGE...: $cache/NAME is these with their libraries
+fetch_tree()
 {
-	local tree=$cache/qemu tmp=$cache/qemu.tmp deb
+	local tree=$cache/$1 tmp=$cache/$1.tmp suite=$2 deb
 
 	[ ! -e "$tree/ok" ] || return 0
-	echo "fetching QEMU" >&2
+	shift 2
+	echo "fetching $*" >&2
 	apt_setup
 	rm -rf "$tree" "$tmp"
 	mkdir -p "$tmp"
 	apt-get "${X[@]}" -y --download-only --no-install-recommends \
-		-t trixie-backports install qemu-system-x86 seabios ||
-		die "QEMU 11.1 (qemu-system-x86 of trixie-backports) failed"
+		-t "$suite" install "$@" || die "$* of $suite failed"
 	for deb in "$apt"/cache/archives/*.deb; do
 		dpkg -x "$deb" "$tmp"
 	done
@@ -131,12 +133,16 @@ kernel_pick()
 # the modules the guest loads, and those the jobs use
 kernel_modules()
 {
-	local d=./lib/modules/$1/kernel
+	local d=./lib/modules/${1:-*}/kernel
 
 	printf '%s\n' "$d/drivers/virtio" "$d/net/9p" "$d/fs/9p" \
 		"$d/fs/netfs" "$d/fs/fscache" "$d/fs/fuse" "$d/fs/overlayfs" \
 		"$d/drivers/pci/pci-stub.ko*" "$d/drivers/char/hw_random" \
-		"$d/drivers/block/loop.ko*"
+		"$d/drivers/block/loop.ko*" "$d/drivers/block/nbd.ko*" \
+		"$d/fs/nfs" "$d/fs/nfsd" "$d/fs/nfs_common" "$d/fs/lockd" \
+		"$d/net/sunrpc" "$d/net/dns_resolver" "$d/fs/ext4" \
+		"$d/fs/jbd2" "$d/fs/mbcache.ko*" "$d/lib/crc16.ko*" \
+		"$d/crypto/crc32c_generic.ko*" "$d/lib/libcrc32c.ko*"
 }
 
 fetch_kernel()
@@ -144,13 +150,14 @@ fetch_kernel()
 	local tree=$cache/kernel-$1 tmp=$cache/kernel-$1.tmp
 	local rel image abi kbuild deb
 
-	[ ! -e "$tree/ok" ] || return 0
+	# one of before a module was added to the list lacks it
+	[ "$(cat "$tree/ok" 2>/dev/null)" != "$(kernel_modules)" ] || return 0
 	echo "fetching guest kernel $1" >&2
 	apt_setup
 	read -r rel image < <(kernel_pick "$1")
 	[ -n "$rel" ] || exit 1
 	abi=${rel%-amd64}
-	rm -rf "$tree" "$tmp"
+	rm -rf "$tmp"
 	case $1 in
 	6.1)	kbuild=linux-kbuild-6.1 ;;
 	*)	kbuild=linux-kbuild-$abi ;;
@@ -176,7 +183,8 @@ fetch_kernel()
 	echo "$rel" >"$tmp/release"
 	ln -s "root/usr/src/linux-headers-$rel" "$tmp/headers"
 	ln -s "root/lib/modules/$rel/kernel" "$tmp/modules"
-	touch "$tmp/ok"
+	kernel_modules >"$tmp/ok"
+	rm -rf "$tree"
 	mv "$tmp" "$tree"
 }
 
@@ -190,7 +198,8 @@ fetch_program busybox-static bin/busybox
 command -v zstd >/dev/null || fetch_program zstd usr/bin/zstd
 for what; do
 	case $what in
-	qemu)	fetch_qemu
+	qemu)	fetch_tree qemu trixie-backports qemu-system-x86 seabios
+		fetch_tree net trixie nfs-kernel-server nbd-client
 		fetch_program acpica-tools usr/bin/iasl ;;
 	*)	fetch_kernel "$what" ;;
 	esac

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs in the guest as root: every job of the plan, one after the other.
 #
-#   driver.sh BUILD
+#   driver.sh BUILD CACHE
 #
 # /run/out is the host's folder: plan in; JOB.log, JOB.done, config out.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/run LC_ALL=C
-export BUILD=$1
+export BUILD=$1 CACHE=$2
 VM=$(cd "$(dirname "$0")/.." && pwd)
 export VM G=$BUILD/guest OUT=/run/out
 export TMPDIR=/run/tmp

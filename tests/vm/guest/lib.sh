@@ -97,6 +97,31 @@ config()
 	"$G/pcicfg" dump "$1" "${DIES[@]}" "${PORTS[@]}"
 }
 
+# need_mod NAME...: of the kernel's own, with what they need
+need_mod()
+{
+	local m
+
+	for m; do
+		[ ! -e "/sys/module/${m//-/_}" ] && [ -e "/run/mod/$m.ko" ] ||
+			continue
+		# shellcheck disable=SC2046 # words
+		need_mod $(modinfo -F depends "/run/mod/$m.ko" | tr , ' ')
+		insmod "/run/mod/$m.ko" || return 1
+	done
+}
+
+# net PROGRAM ARG...: of Debian's packages, on their own libraries
+net()
+{
+	local tree=$CACHE/net/usr program=$1
+
+	shift
+	"$tree/lib64/ld-linux-x86-64.so.2" \
+		--library-path "$tree/lib/x86_64-linux-gnu" \
+		"$tree/sbin/$program" "$@"
+}
+
 # what an unload must bring back, into files named $1.config and $1.iomem
 snapshot()
 {
