@@ -115,6 +115,8 @@ PROGS := $(B)/k80fs $(B)/k80-owner $(B)/k80-worker $(B)/k80-keeper $(B)/k80-top 
 	$(B)/vram_persist $(B)/compute_persist
 # what k80-doctor is made of; it looks for them in ../share/k80fs/doctor
 DOCTOR := $(wildcard mount-helpers/doctor/*)
+slurmdir = $(prefix)/share/k80fs/slurm
+SLURM_LINKS := prolog epilog task-prolog
 MAN3 := fusefs/lib/libbarswap.3 fusefs/k80mem/libk80mem.3
 MAN4 := kmod/bar_swap.4
 MAN8 := $(wildcard fusefs/*.8 fusefs/owner/*.8 fusefs/keeper/*.8 mount-helpers/*.8)
@@ -378,6 +380,10 @@ install: all
 	$(INSTALL) -D -m 644 mount-helpers/60-bar-swap.rules "$(DESTDIR)$(udevdir)/60-bar-swap.rules"
 	$(INSTALL) -D -m 644 mount-helpers/bar_swap.conf "$(DESTDIR)$(prefix)/share/k80fs/bar_swap.conf"
 	$(INSTALL) -D -m 644 mount-helpers/k80fs-compute.conf "$(DESTDIR)$(prefix)/share/k80fs/k80fs-compute.conf"
+	$(INSTALL) -D -m 755 mount-helpers/slurm/k80-slurm "$(DESTDIR)$(slurmdir)/k80-slurm"
+	for name in $(SLURM_LINKS); do \
+		ln -sf k80-slurm "$(DESTDIR)$(slurmdir)/$$name"; \
+	done
 	$(INSTALL) -d $(foreach n,3 4 8,"$(DESTDIR)$(mandir)/man$(n)")
 	$(INSTALL) -m 644 $(MAN3) "$(DESTDIR)$(mandir)/man3"
 	$(INSTALL) -m 644 $(MAN4) "$(DESTDIR)$(mandir)/man4"
@@ -403,12 +409,13 @@ uninstall:
 		$(unitdir)/k80-nbd.socket $(unitdir)/k80-nbd.service \
 		$(udevdir)/60-bar-swap.rules $(prefix)/share/k80fs/bar_swap.conf \
 		$(prefix)/share/k80fs/k80fs-compute.conf \
+		$(addprefix $(slurmdir)/,k80-slurm $(SLURM_LINKS)) \
 		$(addprefix $(mandir)/man3/,$(notdir $(MAN3))) \
 		$(addprefix $(mandir)/man4/,$(notdir $(MAN4))) \
 		$(addprefix $(mandir)/man8/,$(notdir $(MAN8))); do \
 		rm -f "$(DESTDIR)$$f" || exit 1; \
 	done
-	rmdir "$(DESTDIR)$(prefix)/share/k80fs/doctor" \
+	rmdir "$(DESTDIR)$(prefix)/share/k80fs/doctor" "$(DESTDIR)$(slurmdir)" \
 		"$(DESTDIR)$(prefix)/share/k80fs" "$(DESTDIR)$(libexecdir)" \
 		2>/dev/null || :
 
