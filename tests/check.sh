@@ -35,7 +35,7 @@ plan() {
 		;;
 	all)
 		echo 'builds'
-		echo 'vm-all | mount-cuda places deb metrics slurm | sanitizers one-process valgrind fuzz'
+		echo 'vm-all | mount-cuda places deb metrics slurm containers | sanitizers one-process valgrind fuzz'
 		;;
 	long)
 		printf '%s\n' mount-long stress-memory stress-threads vm-long \
@@ -65,6 +65,7 @@ part_places() { tests/places.sh; }
 part_mount_cuda() { mount_cuda; }
 part_metrics() { tests/metrics.sh; }
 part_slurm() { tests/slurm.sh; }
+part_containers() { tests/containers.sh; }
 part_deb() { tests/deb.sh bookworm; }
 part_vm_all() { vm all; }
 

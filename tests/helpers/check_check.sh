@@ -28,7 +28,7 @@ tree()
 	cp "$TOP/tests/check.sh" tree/tests/
 	printf '#!/bin/sh\n' >tree/mount-helpers/install-deps
 	chmod 755 tree/mount-helpers/install-deps
-	for p in lint.sh unit.sh places.sh deb.sh metrics.sh slurm.sh mount/run.sh \
+	for p in lint.sh unit.sh places.sh deb.sh metrics.sh slurm.sh containers.sh mount/run.sh \
 		helpers/run.sh vm/check.sh; do
 		part "$p" 0 'ok x' '1 passed, 0 failed, 0 skipped'
 	done

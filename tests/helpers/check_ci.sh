@@ -43,7 +43,7 @@ test_sums_the_parts_in_the_last_line()
 test_installs_then_runs_both_runs_at_the_top()
 {
 	ci 0 '== unit: 1 passed, 0 failed, 0 skipped'
-	expect "deps build test more deb vm slurm
+	expect "deps build test more deb vm slurm containers
 make check CI=true $WORK/tree
 make check-all CI=true $WORK/tree" "$(cat calls)"
 }

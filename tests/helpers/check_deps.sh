@@ -203,7 +203,7 @@ test_every_package_is_known_to_apt_here()
 	apt-cache pkgnames | sort >known
 	grep -qx libc6-dev known || skip "apt has no lists"
 	# the script's own table, without the kernel this machine happens to run
-	sed -n 's/^\t\t\(build\|test\|more\|vm\|slurm\) \([^ ]*\) .*/\2/p' \
+	sed -n 's/^\t\t\(build\|test\|more\|vm\|slurm\|containers\) \([^ ]*\) .*/\2/p' \
 		"$HELPERS/install-deps" >names
 	[ -s names ] || die "no table in install-deps"
 	while read -r line; do
