@@ -111,7 +111,7 @@ static void reply_folder(fuse_req_t req, const struct node *n)
 void fs_mem_lookup_ino(fuse_req_t req, uint64_t ino, const char *name)
 {
 	struct fs *fs = fuse_req_userdata(req);
-	struct mem_file *f = mem_get(fs->mem, ino);
+	struct mem_file *f = fs->mem ? mem_get(fs->mem, ino) : NULL;
 	const struct node *dir;
 
 	if (!f) {
