@@ -227,6 +227,9 @@ static int take_memory(struct mem_die *d, uint64_t len, struct backend_chunk *c)
 
 	for (;;) {
 		ret = backend_chunk_make(d->be, d->die, len, c);
+		if (ret == -ENFILE && !atomic_exchange(&d->has_no_fd, true))
+			log_err("mem: die=%u the limit of open files is reached, no file can grow",
+				d->die);
 		if (ret != -ENOSPC || len == d->unit)
 			return ret;
 		len = MAX(len / 2 / d->unit * d->unit, d->unit);
@@ -369,6 +372,10 @@ static int give_back(struct mem_file *f, unsigned int i, unsigned int n)
 	chunks_stop_readers(f);
 	for (i = 0; i < n; i++)
 		free_chunk(f->d, gone[i]);
+	if (!f->n_chunks) {
+		extent_end(f->d, f->extent);
+		f->extent = NULL;
+	}
 	free(gone);
 	return 0;
 }

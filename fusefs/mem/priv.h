@@ -116,6 +116,7 @@ struct mem_die {
 	uint64_t committed;
 	_Atomic bool is_unsynced;
 	_Atomic uint64_t grown;
+	_Atomic bool has_no_fd; /* was logged */
 	_Atomic bool is_dirty; /* to be committed soon */
 	bool has_failed; /* the last commit did; under commit_lock */
 

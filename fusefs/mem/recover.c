@@ -283,7 +283,7 @@ int recover_die(struct mem_die *d)
 		ret = open_table(d);
 		if (ret)
 			refuse(d, ret,
-			       "its table cannot be used: %s; k80-keeper --free %s lets go of its files",
+			       "its table cannot be used: %s; without this mount, k80-keeper --free %s lets go of its files",
 			       strerror(-ret), d->uuid);
 	}
 	if (!ret) {
