@@ -28,6 +28,7 @@
 #include "fuse/inval.h"
 #include "fuse/loop.h"
 #include "fuse/ops.h"
+#include "fuse/share.h"
 #include "fuse/status.h"
 #include "fuse/tell.h"
 #include "fuse/uring.h"
@@ -241,6 +242,7 @@ static int compute_open(struct fs *fs)
 		.wait_ns = fs->io.wait_ns,
 		.lease_fd = backend_lease_fd(&fs->be),
 		.logged = fs_compute_logged,
+		.memory = fs->be.ops->has_chunks ? fs_share_memory : NULL,
 		.arg = fs,
 	};
 	struct bs_info info;
@@ -266,6 +268,7 @@ static int mem_open(struct fs *fs)
 	if (!fs->opts->mem)
 		return 0;
 	mem_start(&fs->mem, &fs->be, &cfg);
+	fs_share_start(fs);
 	return fs->mem ? 0 : -ENOMEM;
 }
 
@@ -331,6 +334,7 @@ out_pool:
 	pool_stop(fs->io.long_pool);
 	pool_stop(fs->io.pool);
 out_mem:
+	fs_share_stop(fs);
 	mem_stop(fs->mem);
 out_backend:
 	backend_close(&fs->be);
@@ -379,6 +383,7 @@ static bool engine_stop(struct fs *fs)
 	fs_files_free(fs);
 	io_stop(&fs->io);
 	fs_status_stop(fs);
+	fs_share_stop(fs);
 	mem_stop(fs->mem);
 	is_whole = fs_end_is_whole(fs);
 	if (ret)

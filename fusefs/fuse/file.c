@@ -76,6 +76,9 @@ static int open_memory(struct fs *fs, struct fs_file *f)
 	f->io.sync = fs->opts->sync || (f->flags & (O_SYNC | O_DSYNC));
 	f->io.lost = backend_lost(&fs->be, die);
 	f->io.reader = backend_reader_new(&fs->be, die);
+	/* kernels may change what would be read ahead */
+	if (fs->is_vram_given[die])
+		backend_reader_limit(&fs->be, die, f->io.reader, 0, 0);
 	return 0;
 }
 

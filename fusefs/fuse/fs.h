@@ -31,6 +31,7 @@ struct fs_inval;
 struct mem;
 struct mem_file;
 struct mem_reader;
+struct share;
 struct fuse_pollhandle;
 struct fuse_session;
 
@@ -107,6 +108,8 @@ struct fs {
 	struct io_engine io;
 	struct compute *compute; /* NULL: not asked for */
 	struct mem *mem; /* the same */
+	struct share *share; /* NULL: nobody can map files of @mem */
+	_Atomic bool is_vram_given[BACKEND_MAX_DIES]; /* to kernels, once */
 	struct node_table nodes; /* immutable */
 	uint32_t generations[BACKEND_MAX_DIES]; /* immutable; see handle.h */
 	uint64_t start_ns; /* as now_ns() */

@@ -21,6 +21,7 @@
 #include "fuse/file.h"
 #include "fuse/fs.h"
 #include "fuse/mem.h"
+#include "fuse/share.h"
 #include "fuse/status.h"
 #include "fuse/uring.h"
 #include "fuse/vram.h"
@@ -377,16 +378,19 @@ static void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd,
 		     void *arg, struct fuse_file_info *fi, unsigned int flags,
 		     const void *in, size_t in_len, size_t out_len)
 {
+	struct fs_file *f = file_of(fi);
+
 	forget_open(req);
 	(void)ino;
-	(void)cmd;
 	(void)arg;
-	(void)fi;
 	(void)flags;
 	(void)in;
 	(void)in_len;
 	(void)out_len;
-	fuse_reply_err(req, ENOTTY);
+	if (f->mem)
+		fs_share_ioctl(req, f, cmd);
+	else
+		fuse_reply_err(req, ENOTTY);
 }
 
 /* As fuse_reply_create(), with the flag that fs_open() gives. */

@@ -19,6 +19,7 @@
 #include "fuse/fs.h"
 #include "fuse/tell.h"
 #include "mem/mem.h"
+#include "mem/share.h"
 
 /* Without a descriptor to wait on, look this often while somebody wants
  * to know. */
@@ -215,6 +216,8 @@ static size_t root_text(struct fs *fs, char *buf)
 		}
 	}
 	s.mem_keeper = keeper_text(fs, keeper, sizeof(keeper));
+	if (fs->mem)
+		s.mem_share = fs->share ? share_path(fs->share) : "none";
 	s.last_error = last_error;
 	return status_root_text(&s, buf);
 }

@@ -142,6 +142,8 @@ size_t status_root_text(const struct status_root *s, char *buf)
 	put_counter(&t, "swaps", s->swaps);
 	if (s->mem_keeper)
 		put_text(&t, "mem_keeper", s->mem_keeper);
+	if (s->mem_share)
+		put_text(&t, "mem_share", s->mem_share);
 	put_text(&t, "last_error", s->last_error);
 	return t.len;
 }

@@ -59,6 +59,7 @@ struct status_die {
  * @slot_bar0:    slot addresses, 0 when there is no slot (shown: none)
  * @timeslice_ms: 0 for auto
  * @mem_keeper:   "PID SOCKET" of who holds the memory of files; NULL: not shown
+ * @mem_share:    socket that programs get it from; NULL: not shown
  */
 struct status_root {
 	const char *version;
@@ -71,6 +72,7 @@ struct status_root {
 	uint32_t timeslice_ms;
 	uint64_t swaps;
 	const char *mem_keeper;
+	const char *mem_share;
 	const char *last_error;
 };
 

@@ -283,8 +283,9 @@ class _Copy(_Memory):
                 self._end = weakref.finalize(self, _free, fresh.value, device)
                 self._end.atexit = False
                 self.ptr = fresh.value
-                lib.call("cuMemcpyDtoD_v2", self.ptr, ptr, nbytes)
-                lib.call("cuCtxSynchronize")
+                if nbytes:
+                    lib.call("cuMemcpyDtoD_v2", self.ptr, ptr, nbytes)
+                    lib.call("cuCtxSynchronize")
         except BaseException:
             if not hasattr(self, "_end"):
                 _release(device)

@@ -196,6 +196,46 @@ mem() {
 	echo "$M/die$1/mem"
 }
 
+# python_mem ARG...: the system's python3, with the module of such files
+python_mem() {
+	mem_python "$@"
+	"${mem_command[@]}"
+}
+
+mem_python() {
+	mem_command=(env "PYTHONPATH=$repo/mount-helpers/python"
+		PYTHONDONTWRITEBYTECODE=1
+		"K80FS_LIBK80MEM=$(dirname "$K80FS")/libk80mem.so.1"
+		/usr/bin/python3 "$@")
+}
+
+# prog NAME: start a program that maps files, see mem_prog.py; ask NAME
+# COMMAND...: what it answers; prog_end NAME [SIGNAL]: end it
+declare -A prog_pid prog_in prog_out
+prog() {
+	mkfifo "$W/$1.in" "$W/$1.out"
+	mem_python "$here/mem_prog.py"
+	"${mem_command[@]}" <"$W/$1.in" >"$W/$1.out" 2>"$W/$1.err" &
+	prog_pid[$1]=$!
+	exec {prog_in[$1]}>"$W/$1.in" {prog_out[$1]}<"$W/$1.out"
+}
+
+ask() {
+	local name=$1 line
+	shift
+	echo "$*" >&"${prog_in[$name]}"
+	read -r -t 60 line <&"${prog_out[$name]}" ||
+		fail "$name does not answer '$*': $(cat "$W/$name.err")"
+	echo "$line"
+}
+
+prog_end() {
+	kill "-${2:-TERM}" "${prog_pid[$1]}"
+	exec {prog_in[$1]}>&- {prog_out[$1]}<&-
+	wait "${prog_pid[$1]}" || :
+	rm "$W/$1.in" "$W/$1.out"
+}
+
 # keeper ARG...: the program's answer
 keeper() {
 	"$(dirname "$K80FS")/k80-keeper" -s "$KEEPER" "$@"
