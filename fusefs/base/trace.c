@@ -2,22 +2,59 @@
 #include "base/trace.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/util.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static struct trace_span ring[TRACE_LEN];
-static size_t n_added;
+/**
+ * struct cell - a place of the ring, on a cache line of its own
+ * @is_in_use: by one thread, which guards the rest; another one comes only when
+ *             the ring has gone round meanwhile, or to copy it
+ * @seq:       that of the span, from 1 on; 0: there was none yet
+ */
+struct cell {
+	atomic_flag is_in_use;
+	uint64_t seq;
+	struct trace_span span;
+} __attribute__((aligned(64)));
+
+static struct cell ring[TRACE_LEN];
+static _Atomic uint64_t n_added;
+
+/* guards all below; taken before a cell */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int slot_die = -1; /* who is in */
 static uint64_t slot_since;
 static uint64_t slot_ns[TRACE_MAX_DIES]; /* before slot_since */
 
+static struct cell *cell_take(uint64_t seq)
+{
+	struct cell *c = &ring[seq % TRACE_LEN];
+
+	while (atomic_flag_test_and_set_explicit(&c->is_in_use,
+						 memory_order_acquire))
+		sched_yield();
+	return c;
+}
+
+static void cell_leave(struct cell *c)
+{
+	atomic_flag_clear_explicit(&c->is_in_use, memory_order_release);
+}
+
 void trace_add(const struct trace_span *span)
 {
-	pthread_mutex_lock(&lock);
-	ring[n_added++ % TRACE_LEN] = *span;
-	pthread_mutex_unlock(&lock);
+	uint64_t seq = atomic_fetch_add(&n_added, 1) + 1;
+	struct cell *c = cell_take(seq);
+
+	/* else the ring has gone round before this thread went on */
+	if (c->seq < seq) {
+		c->seq = seq;
+		c->span = *span;
+	}
+	cell_leave(c);
 }
 
 static struct trace_span slot_span_locked(uint64_t now)
@@ -33,9 +70,10 @@ void trace_slot(int die)
 	pthread_mutex_lock(&lock);
 	if (die != slot_die) {
 		uint64_t now = now_ns();
+		struct trace_span span = slot_span_locked(now);
 
 		if (slot_die >= 0) {
-			ring[n_added++ % TRACE_LEN] = slot_span_locked(now);
+			trace_add(&span);
 			slot_ns[slot_die] += now - slot_since;
 		}
 		slot_die = die;
@@ -57,30 +95,32 @@ uint64_t trace_slot_times(uint64_t *ns)
 	return now;
 }
 
-static size_t kept_locked(void)
-{
-	return MIN(n_added, (size_t)TRACE_LEN);
-}
-
 size_t trace_count(void)
 {
 	size_t n;
 
 	pthread_mutex_lock(&lock);
-	n = kept_locked() + (slot_die >= 0);
+	n = (size_t)min_u64(n_added, TRACE_LEN) + (slot_die >= 0);
 	pthread_mutex_unlock(&lock);
 	return n;
 }
 
 size_t trace_copy(struct trace_span *out)
 {
-	size_t n, first;
+	uint64_t last, seq;
+	size_t n = 0;
 
 	pthread_mutex_lock(&lock);
-	n = kept_locked();
-	first = n_added - n;
-	for (size_t i = 0; i < n; i++)
-		out[i] = ring[(first + i) % TRACE_LEN];
+	last = n_added;
+	seq = last > TRACE_LEN ? last - TRACE_LEN : 0;
+	while (++seq <= last) {
+		struct cell *c = cell_take(seq);
+
+		/* it may be on its way, or newer by now */
+		if (c->seq == seq)
+			out[n++] = c->span;
+		cell_leave(c);
+	}
 	if (slot_die >= 0)
 		out[n++] = slot_span_locked(now_ns());
 	pthread_mutex_unlock(&lock);
