@@ -47,9 +47,10 @@ static pthread_barrier_t all_set_up;
 static struct faults faults;
 
 /*
- * What a thread has taken in of the troubles of a die, see catch_up(). What has
- * happened since may be why an operation fails. @is_doubtful: what was written
- * behind may still get lost, which an error will tell.
+ * What a thread has taken in of the troubles of a die, see catch_up(): all up to
+ * @epoch, which is even. What has happened since may be why an operation fails.
+ * @is_doubtful: what was written behind may still get lost, which an error will
+ * tell.
  */
 struct view {
 	unsigned int epoch;
@@ -174,7 +175,7 @@ static enum risk risk_of(const struct worker *w, unsigned int die)
 
 	if (is_over(from, to))
 		return RISK_NONE;
-	/* the one that goes on since then, or the first after it, and others */
+	/* the first one after that, and others */
 	if (from / 2 != (to - 1) / 2)
 		return RISK_WIPED;
 	return (enum risk)troubles[die].risks[from / 2 % N_RISKS];
@@ -680,11 +681,11 @@ static void catch_up(struct worker *w)
 		return;
 	for (die = 0; die < n_dies; die++) {
 		epoch = troubles[die].epoch;
-		if (epoch == w->view[die].epoch)
+		/* while something is done, what was before it is not known */
+		if (epoch == w->view[die].epoch || epoch & 1)
 			continue;
 		w->view[die].epoch = epoch;
-		if (!(epoch & 1))
-			see_trouble(w, die);
+		see_trouble(w, die);
 	}
 	if (w->n_ends != n_ends || w->n_kills != n_kills)
 		change_daemon(w);

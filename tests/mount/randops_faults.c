@@ -228,14 +228,26 @@ static bool command(const struct faults *f, int die, const char *line)
 	return done;
 }
 
+/* It is put in again, and looked at. What was under way when it was well again
+ * may fail all who wait for the die. */
+static void acquire(const struct faults *f, int die)
+{
+	uint64_t start = now_ns();
+
+	while (!command(f, die, "acquire\n")) {
+		if (now_ns() - start > PATIENCE_NS)
+			give_up("die %d does not come in again", die);
+		usleep(1000);
+	}
+}
+
 static void driver_ordered(const struct faults *f, int die)
 {
 	begin(f, -1, RISK_REFUSED);
 	order(f, "driver %d %s", die, "nvidia");
 	doze(30);
 	order(f, "driver %d %s", die, "none");
-	/* behind a swap that met the driver, whose error is for all who wait */
-	command(f, die, "acquire\n");
+	acquire(f, die);
 	end(f, -1);
 }
 
@@ -245,8 +257,7 @@ static void dead(const struct faults *f, int die)
 	order(f, "dead %d", die, NULL);
 	doze(30);
 	order(f, "revive %d", die, NULL);
-	/* it is looked at by the next acquire */
-	command(f, die, "acquire\n");
+	acquire(f, die);
 	end(f, die);
 }
 
@@ -270,7 +281,7 @@ static void removed(const struct faults *f, int die)
 	order(f, "remove %d", die, NULL);
 	doze(30);
 	order(f, "return %d", die, NULL);
-	command(f, die, "acquire\n");
+	acquire(f, die);
 	end(f, die);
 }
 
@@ -281,7 +292,7 @@ static void no_vram(const struct faults *f, int die)
 	doze(30);
 	order(f, "vram %d", die, NULL);
 	command(f, die, "release\n");
-	command(f, die, "acquire\n");
+	acquire(f, die);
 	end(f, die);
 }
 
@@ -291,7 +302,7 @@ static void bar1_virtual(const struct faults *f, int die)
 	order(f, "virtual %d", die, NULL);
 	doze(30);
 	order(f, "physical %d", die, NULL);
-	command(f, die, "acquire\n");
+	acquire(f, die);
 	end(f, die);
 }
 
@@ -303,9 +314,11 @@ static void failed_acquire(const struct faults *f, int die)
 	begin(f, die, passes ? RISK_REFUSED : RISK_LOST);
 	order(f, "fail %d 1 %s", die, passes ? passing[draw(3)] : "EIO");
 	doze(10);
-	/* the next time that it is put in has been after this */
 	command(f, -1, "release\n");
-	command(f, die, "acquire\n");
+	acquire(f, die);
+	/* it may have been put in without: then not for a long time */
+	order(f, "fail %d 1000000000 %s", die, "EIO");
+	acquire(f, die);
 	end(f, die);
 }
 
