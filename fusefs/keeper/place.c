@@ -72,7 +72,7 @@ int place_open(const char *path, char *why, size_t len)
 	if (!strcmp(path, KEEPER_SOCKET) && mkdir("/run/k80fs", 0755) &&
 	    errno != EEXIST)
 		ret = -errno;
-	umask(0077);
+	umask(0177);
 	if (!ret)
 		ret = take_lock(path, why, len);
 	if (!ret)
