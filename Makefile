@@ -253,15 +253,27 @@ syntax-32:
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(FUSE_CFLAGS) -m32 -fsyntax-only \
 		$(LIB_SRC) $(FS_SRC) $(wildcard fusefs/owner/*.c fusefs/keeper/*.c)
 
-.PHONY: fuzz
-## fuzz         libFuzzer on the ctl grammar for FUZZ_SECONDS (5)
+$(B)/fuzz_table: tests/unit/fuzz_table.c $(addprefix fusefs/mem/,table.c table.h \
+	record.c record.h crc.c crc.h) Makefile
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -g -O1 -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote fusefs \
+		$(FUZZ_FLAGS) -o $@ tests/unit/fuzz_table.c \
+		$(addprefix fusefs/mem/,table.c record.c crc.c)
+
+# what a target is started with besides its corpus
+FUZZ_ctl := -max_len=4200 -dict=tests/unit/corpus/ctl.dict
+FUZZ_table := -max_len=4096
+
+.PHONY: fuzz fuzz-ctl fuzz-table
+## fuzz         libFuzzer on the ctl grammar and on the table of mem/, for
+##              FUZZ_SECONDS (5) each
+fuzz: fuzz-ctl fuzz-table
 # what it finds to be new goes to build/, never into the corpus
-fuzz: $(B)/fuzz_ctl
-	@mkdir -p $(B)/fuzz_ctl.new
-	$(B)/fuzz_ctl -max_total_time=$(FUZZ_SECONDS) -max_len=4200 \
-		-dict=tests/unit/corpus/ctl.dict -artifact_prefix=$(B)/fuzz_ctl. \
-		-print_final_stats=1 -verbosity=0 \
-		$(B)/fuzz_ctl.new tests/unit/corpus/ctl
+fuzz-ctl fuzz-table: fuzz-%: $(B)/fuzz_%
+	@mkdir -p $(B)/fuzz_$*.new
+	$(B)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) $(FUZZ_$*) \
+		-artifact_prefix=$(B)/fuzz_$*. -print_final_stats=1 -verbosity=0 \
+		$(B)/fuzz_$*.new tests/unit/corpus/$*
 
 .PHONY: deps
 ## deps         install what building and testing needs (apt; asks for root)

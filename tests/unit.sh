@@ -142,7 +142,8 @@ run_valgrind() {
 }
 
 run_fuzz() {
-	step "fuzz ctl" make -s fuzz FUZZ_SECONDS=5
+	step "fuzz ctl" make -s fuzz-ctl FUZZ_SECONDS=5
+	step "fuzz table" make -s fuzz-table FUZZ_SECONDS=5
 }
 
 for group; do
