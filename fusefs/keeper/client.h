@@ -30,7 +30,7 @@ struct keeper;
 /**
  * struct keeper_chunk - one descriptor to be kept
  * @id:  not 0; of one pool every id is another one
- * @fd:  a character device or a memfd; all else is refused
+ * @fd:  a character device, a memfd or a file of a tmpfs; all else is refused
  * @len: bytes, for --status alone
  */
 struct keeper_chunk {

@@ -33,6 +33,9 @@ boot_systemd()
 		mkdir -p $units/k80fs.service.d
 		cp "$HELPERS/k80fs.service" $units/
 		printf '[Unit]\nDefaultDependencies=no\n' >$units/test.target
+		# by it a unit with default dependencies would have the real
+		# system's files made and /tmp emptied
+		ln -s /dev/null $units/sysinit.target
 		printf '%s\n' '[Unit]' DefaultDependencies=no '[Service]' \
 			Environment=K80FS_DIR=/run/k80 "$2" \
 			>$units/k80fs.service.d/test.conf
@@ -337,4 +340,78 @@ test_drop_in_lets_it_compute()
 		"$(inside cat "$MOUNT.may" | tr '\n' ' ' | sed 's/ $//')" \
 		"$(inside cat "$MOUNT.err")"
 	expect no "$(property SendSIGKILL)"
+}
+
+# boot_keeper LINE: systemd with k80-keeper and its unit, and k80fs whose unit has
+# LINE in its [Service]
+boot_keeper()
+{
+	[ -x "$TOP/build/k80-keeper" ] || skip "needs build/k80-keeper"
+	# shellcheck disable=SC2016 # expanded in its mount namespace
+	boot_systemd "$TOP/build/k80fs" "$1" '
+		ln -sf "$HELPERS/../build/k80-keeper" sbin/
+		cp "$HELPERS/k80-keeper.service" $units/
+		mkdir /run/ledger $units/k80-keeper.service.d
+		printf "[Unit]\nDefaultDependencies=no\n" \
+			>$units/k80-keeper.service.d/test.conf'
+}
+
+keeper_property()
+{
+	inside systemctl show -P "$1" k80-keeper
+}
+
+test_keeper_unit_listens_when_it_is_started_and_frees_all_when_it_is_stopped()
+{
+	local pid
+
+	boot_keeper Restart=no
+	run inside systemctl start k80-keeper
+	expect 0 "$rc" "$(cat out log)"
+	pid=$(keeper_property MainPID)
+	run inside k80-keeper --status
+	expect 0 "$rc" "$(cat out)"
+	expect "k80-keeper $pid at /run/k80fs/keeper.sock" "$(cat out)"
+	# where a container lets nobody do that there is nothing to see
+	if (echo -1000 >/proc/self/oom_score_adj) 2>/dev/null; then
+		expect -1000 "$(inside cat "/proc/$pid/oom_score_adj")"
+	fi
+	if (ulimit -n 524288) 2>/dev/null; then
+		inside grep -q '^Max open files  *524288  *524288' \
+			"/proc/$pid/limits" || die "$(inside cat "/proc/$pid/limits")"
+	fi
+	expect 755 "$(inside stat -c %a /run/k80fs)" "mode of the folder"
+	inside touch /run/k80fs/another
+	inside systemctl stop k80-keeper
+	expect success "$(keeper_property Result)"
+	inside test ! -e /run/k80fs/keeper.sock || die "the socket is left"
+	inside test -e /run/k80fs/another || die "the folder was emptied"
+}
+
+# it is no part of the service that needs it, and outlives that
+test_k80fs_starts_the_keepers_unit()
+{
+	local pid
+
+	[ -e "$TOP/build/cuda/libcuda.so.1" ] || skip "needs build/cuda"
+	boot_keeper "Environment=K80FS_OPTIONS=backend=cuda,mem STANDIN_DEVICES=1 STANDIN_VRAM=256M STANDIN_LEDGER=/run/ledger LD_LIBRARY_PATH=$TOP/build/cuda"
+	started
+	expect active "$(keeper_property ActiveState)" "$(cat log)"
+	pid=$(keeper_property MainPID)
+	inside grep -q '/k80-keeper.service$' "/proc/$pid/cgroup" ||
+		die "not a unit's: $(inside cat "/proc/$pid/cgroup")"
+	inside sh -c "echo kept >'$MOUNT/die0/mem/note'"
+	run inside systemctl kill --kill-who=all --signal=KILL k80fs
+	wait_for is_up_again
+	expect kept "$(inside cat "$MOUNT/die0/mem/note")"
+	run inside systemctl stop k80fs
+	expect "$pid" "$(keeper_property MainPID)" "the keeper's process"
+	run inside systemctl start k80fs
+	expect kept "$(inside cat "$MOUNT/die0/mem/note")"
+	inside rm "$MOUNT/die0/mem/note"
+}
+
+is_up_again()
+{
+	inside test -e "$MOUNT/die0/mem/note"
 }
