@@ -124,7 +124,7 @@ run_sanitizers() {
 	step "library on the simulator, address,undefined" env \
 		BARSWAP_DEVICE=sim:vram=64M build-address-undefined/test_barswap
 	# the suites with threads in them
-	for suite in $(suites '(sched|io)[a-z_]*|pool|trace|behind|readahead|guard|rw|dev_sim'); do
+	for suite in $(suites '(sched|io)[a-z_]*|pool|trace|behind|readahead|guard|rw|dev_sim|chunk'); do
 		step "unit thread $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 			TSAN_OPTIONS="halt_on_error=1 suppressions=$supp" \
 			build-thread/check_all
@@ -133,7 +133,7 @@ run_sanitizers() {
 
 run_valgrind() {
 	local suite
-	for suite in $(suites 'backend|barswap|behind|ctl|dev_module|dma|io|node|options|readahead|rw|status'); do
+	for suite in $(suites 'backend|barswap|behind|chunk|ctl|dev_module|dma|io|node|options|readahead|rw|status'); do
 		step "unit valgrind $suite" env CK_RUN_SUITE="$suite" CK_FORK=no \
 			CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=9 \
 			--leak-check=full --errors-for-leak-kinds=definite \

@@ -618,9 +618,11 @@ static void *copying(void *arg)
 	const struct crossing *c = arg;
 
 	for (unsigned int i = 0; i < 200; i++) {
+		unsigned char byte = (unsigned char)i;
+
 		support_assert(!backend_copy(&be, c->from, c->off, c->to,
 					     c->to_off, MIB));
-		put(c->from, c->off + i, 1, (int)i);
+		support_assert(!backend_write(&be, c->from, c->off + i, &byte, 1));
 	}
 	return NULL;
 }
