@@ -76,6 +76,9 @@ static const struct fuse_opt specs[] = {
 	{ "io_uring", offsetof(struct raw, uring), 1 },
 	{ "allow_other", offsetof(struct raw, allow_other), 1 },
 	FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP),
+	/* libfuse's: the kernel lets everybody in, and it refuses them */
+	{ "allow_root", offsetof(struct raw, allow_other), 1 },
+	FUSE_OPT_KEY("allow_root", FUSE_OPT_KEY_KEEP),
 	FUSE_OPT_KEY("-f", 'f'),
 	FUSE_OPT_KEY("-d", 'd'),
 	FUSE_OPT_KEY("-h", 'h'),
@@ -787,6 +790,7 @@ void options_help(const char *program)
 	       "                           dieN/compute: start kernels, see k80fs(8);\n"
 	       "                           without a value: contexts\n"
 	       "  -o allow_other           other users too (the default for root)\n"
+	       "  -o allow_root            root too, and no other user\n"
 	       "  -o fsname=NAME           source in /proc/mounts (k80fs)\n"
 	       "  -o sim_dies=N            simulated dies (6)\n"
 	       "  -o sim_vram=SIZE         memory of each, with K, M or G (12G)\n"

@@ -559,6 +559,11 @@ START_TEST(root_shares_its_mount_and_others_only_when_they_say_so)
 	ck_assert_int_eq(parse("allow_other"), 0);
 	ck_assert_int_eq(n_option("allow_other"), 1);
 	forget();
+	/* libfuse adds the other one itself */
+	ck_assert_int_eq(parse("allow_root"), 0);
+	ck_assert_int_eq(n_option("allow_root"), 1);
+	ck_assert_int_eq(n_option("allow_other"), 0);
+	forget();
 	mock_user_start(USER, USER_GID, false);
 	ck_assert_int_eq(parse(NULL), 0);
 	ck_assert_int_eq(n_option("allow_other"), 0);
