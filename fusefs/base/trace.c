@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/probe.h"
 #include "base/util.h"
 
 /**
@@ -55,6 +56,7 @@ void trace_add(const struct trace_span *span)
 		c->span = *span;
 	}
 	cell_leave(c);
+	probe_span(span);
 }
 
 static struct trace_span slot_span_locked(uint64_t now)
