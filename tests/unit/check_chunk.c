@@ -412,6 +412,37 @@ START_TEST(descriptors_run_out)
 }
 END_TEST
 
+/* What is under way when its context is lost never ends; nobody waits for it. */
+START_TEST(dead_die_lets_go_of_its_chunks)
+{
+	struct backend_chunk c;
+	void *r;
+
+	setenv("STANDIN_COPY_US", COPY_US, 1);
+	open_be("cuda:mem");
+	c = make_at(0, far, 2 * UNIT);
+	r = backend_reader_new(&be, 0);
+	backend_reader_limit(&be, 0, r, far, far + 2 * UNIT);
+	for (uint64_t at = 0; at < UNIT; at += 512 * KIB)
+		read_on(r, far + at, 512 * KIB);
+	put(0, far, MIB, 1);
+	backend_push(&be, 0);
+	put(0, far + UNIT, 4096, 1);
+	order("cuStreamQuery:1:214:0");
+	ck_assert_int_eq(backend_read(&be, 0, far, buf, 1), -EIO);
+	ck_assert_int_eq(backend_condition(&be, 0), -EIO);
+	backend_forget(&be, 0, far, 2 * UNIT);
+	ck_assert_int_eq(backend_copy(&be, 0, far, 0, far + UNIT, MIB), -EIO);
+	ck_assert_int_eq(backend_copy(&be, 1, far, 0, far + UNIT, MIB), -EIO);
+	ck_assert_int_eq(backend_copy(&be, 0, far, 1, far + UNIT, MIB), -EIO);
+	ck_assert_uint_eq(backend_lost(&be, 0), 2);
+	order("cuInit:1:1");
+	end(0, &c);
+	backend_reader_end(&be, 0, r);
+	ck_assert_int_eq(backend_condition(&be, 1), 0);
+}
+END_TEST
+
 static const struct {
 	const char *call;
 	int want;
@@ -905,6 +936,7 @@ Suite *chunk_suite(void)
 	tcase_add_test(own, unmapping_waits_for_writes_on_their_way);
 	tcase_add_test(own, reader_reads_ahead_inside_its_limit_alone);
 	tcase_add_test(own, range_is_taken_from_readers_again_and_again);
+	tcase_add_test(own, dead_die_lets_go_of_its_chunks);
 	tcase_add_test(own, memory_runs_out_and_comes_back);
 	tcase_add_test(own, descriptors_run_out);
 	tcase_add_loop_test(own, chunk_that_cannot_be_made_leaves_nothing, 0,
