@@ -184,8 +184,11 @@ fetch_kernel()
 	ln -s "root/usr/src/linux-headers-$rel" "$tmp/headers"
 	ln -s "root/lib/modules/$rel/kernel" "$tmp/modules"
 	kernel_modules >"$tmp/ok"
-	rm -rf "$tree"
+	# somebody may be building with the one of before
+	rm -rf "$tree.old"
+	[ ! -e "$tree" ] || mv "$tree" "$tree.old"
 	mv "$tmp" "$tree"
+	rm -rf "$tree.old"
 }
 
 mkdir -p "$cache"
