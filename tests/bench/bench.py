@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import facts
+import net
 import report
 import throughput
 import slot
@@ -31,8 +32,8 @@ def parse_args():
                    help="memory of each die (halved until it fits)")
     p.add_argument("--swaps", default="0,200,1000,5000", metavar="US,...",
                    help="swap costs to try")
-    p.add_argument("--only", choices=("throughput", "slot"),
-                   help="one half of the run")
+    p.add_argument("--only", choices=("throughput", "slot", "net"),
+                   help="one part of the run")
     p.add_argument("--shm", default="/dev/shm", help="a tmpfs")
     p.add_argument("--options", default="", metavar="OPT,...",
                    help="further mount options of k80fs")
@@ -128,7 +129,7 @@ def measure(run, result):
     say(f"{DIES} dies of {run.vram_mib} MiB, touching them")
     make_dies(run.sim_dir, run.vram_mib)
     has_k80fs = os.access(run.args.k80fs, os.X_OK)
-    if run.args.only != "slot":
+    if run.args.only in (None, "throughput"):
         targets = run.files()
         try:
             for mount in (run.hp, lambda: run.k80fs(0)):
@@ -148,8 +149,10 @@ def measure(run, result):
         finally:
             for target in targets:
                 target.close()
-    if run.args.only != "throughput" and has_k80fs:
+    if run.args.only in (None, "slot") and has_k80fs:
         slot.measure(run, swaps, result, say)
+    if run.args.only in (None, "net") and has_k80fs:
+        net.measure(run, result, say)
 
 
 def stop(signum, _frame):
@@ -162,7 +165,7 @@ def main():
     for sig in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sig, stop)
     result = {"facts": facts.collect(), "rounds": args.rounds,
-              "quick": args.quick, "cells": {}, "slot": {}}
+              "quick": args.quick, "cells": {}, "slot": {}, "net": {}}
     run = Run(args)
     result["facts"]["dies"] = f"{DIES} x {run.vram_mib} MiB on {args.shm}"
     start = time.monotonic()

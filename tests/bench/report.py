@@ -97,6 +97,13 @@ def _slot_table(slots):
     return lines
 
 
+def _net_table(net):
+    lines = ["", "A whole die, by NBD on this machine and without"]
+    for way, samples in net.items():
+        lines.append(f"  {way + ':':<18} {_middle(samples):.0f} MiB/s")
+    return lines
+
+
 def _number(value):
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
@@ -136,6 +143,8 @@ def text(result, rows):
         lines += _cells_table(result["cells"])
     if result["slot"]:
         lines += _slot_table(result["slot"])
+    if result["net"]:
+        lines += _net_table(result["net"])
     return "\n".join(lines + _goal_lines(rows)) + "\n"
 
 
