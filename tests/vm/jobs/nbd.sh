@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Two of the module's dies as this kernel's own network block devices: a
 # partition and a file system on one, raw bytes on the other, at one time; trim.
+# ci: 6.1
 # time: 180
 top=$(cd "$VM/../.." && pwd)
 m=$TMPDIR/k80

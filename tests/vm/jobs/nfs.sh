@@ -3,6 +3,7 @@
 # This kernel's NFS server exports the tree of the module's dies by the line of
 # the README, and its NFS client uses it: bytes at odd places, new images, cold
 # caches, a server that starts anew, dies whose memory has gone.
+# ci: 6.1
 # time: 240
 # alone: yes
 top=$(cd "$VM/../.." && pwd)
