@@ -129,8 +129,8 @@ configure() {
 }
 
 dies_up() {
-	"$top/build/k80fs" -o "backend=sim,wait=200,sim_vram=${VRAM}M" \
-		"$W/$1"
+	LD_LIBRARY_PATH=$top/build/cuda STANDIN_VRAM=64M "$top/build/k80fs" \
+		-o "backend=sim,compute,wait=200,sim_vram=${VRAM}M" "$W/$1"
 }
 
 # node_up NAME: its slurmd, for which /run and /etc/default are its own
@@ -223,6 +223,7 @@ make_jobs() {
 		set -- \$K80_DIES
 		head -c $((VRAM << 20)) /dev/urandom >"\$1/vram"
 		chmod 666 "\$1/vram"
+		echo online >"\$1/compute/ctl"
 		exec 3>"\$1/ctl" 4<>"\$1/vram"
 		echo pin >&3
 		echo lease >&3
@@ -261,13 +262,17 @@ job_ended() {
 	esac
 }
 
-# every die is root's, as it was mounted, nobody holds it, it is all zeros
+# every die is root's, as it was mounted, nobody holds it, it has no context and
+# is all zeros
 all_is_given_back() {
 	local node d f
 	for node in n1 n2; do
 		for d in 0 1 2 3 4 5; do
 			is "$(status $node $d hold)" none || return
-			for f in vram ctl; do
+			is "$(sed -n 's/ *$//; s/^state //p' \
+				"$(die $node $d)/compute/status")" offline ||
+				return
+			for f in vram ctl compute/in; do
 				is "$(stat -c '%u %a' "$(die $node $d)/$f")" \
 					'0 660' || return
 			done
