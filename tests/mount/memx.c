@@ -36,6 +36,8 @@
 #define N_FILES  3 /* of a process */
 #define N_PROCS  16
 #define MOUNT_MS 60000 /* for a daemon to come */
+#define MAX_OPS  120 /* between two kills */
+#define STALL_MS 3000
 
 /* What a change has overwritten. */
 struct change {
@@ -155,6 +157,7 @@ static bool may_have_len(const struct file *f, size_t len)
 	return false;
 }
 
+/* What was behind the end is no excuse: a length comes after its bytes. */
 static bool may_be(const struct file *f, size_t at, unsigned char value)
 {
 	if (f->now[at] == value)
@@ -162,7 +165,7 @@ static bool may_be(const struct file *f, size_t at, unsigned char value)
 	for (unsigned int i = 0; i < f->n_log; i++) {
 		const struct change *c = &f->log[i];
 
-		if (at >= c->off && at - c->off < c->len &&
+		if (at >= c->off && at - c->off < c->len && at < c->old_len &&
 		    c->old[at - c->off] == value)
 			return true;
 	}
@@ -652,6 +655,16 @@ static bool is_failed(const pid_t *pids, unsigned int n)
 	return false;
 }
 
+/* Until so many more were done, in the middle of one; or nothing goes on. */
+static void await_ops(uint64_t n)
+{
+	uint64_t wanted = shared->n_ops + n, end = now_ms() + STALL_MS;
+
+	while (shared->n_ops < wanted && now_ms() < end)
+		sleep_us(500);
+	sleep_us((unsigned int)random_below(10000));
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int n_procs, kills = 0, n_kills = 0;
@@ -687,7 +700,7 @@ int main(int argc, char **argv)
 	}
 	end = now_ms() + (uint64_t)atoi(argv[4]) * 1000;
 	while (n_kills < kills || now_ms() < end) {
-		sleep_us((unsigned int)random_below(kills ? 400000 : 200000));
+		await_ops(random_below(MAX_OPS));
 		if (is_failed(pids, n_procs)) {
 			failed = 1;
 			break;
