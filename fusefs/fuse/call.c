@@ -53,6 +53,10 @@ static int call_park(struct io *io)
 		memcpy(call->buf, io->data, io->len);
 		io->data = call->buf;
 	}
+	if (call->fills && !call->is_filling) {
+		fs_inval_park(call->fs, call->fills);
+		call->is_filling = true;
+	}
 	fs_call_arm(call);
 	return 0;
 }
@@ -60,6 +64,8 @@ static int call_park(struct io *io)
 static void call_free(struct fs_call *call)
 {
 	fs_uring_answered(call);
+	if (call->is_filling)
+		fs_inval_unpark(call->fs, call->fills);
 	if (call->buf)
 		budget_give(&call->fs->io.kept, call->io.len);
 	free(call->buf);
@@ -135,6 +141,8 @@ struct fs_call *fs_call_new(fuse_req_t req, enum io_op op, struct io_file *file)
 	call->queue = NULL;
 	call->is_waiting = false;
 	call->ino = 0;
+	call->fills = 0;
+	call->is_filling = false;
 	call->is_armed = false;
 	io_init(&call->io, &call->fs->io, op, file);
 	call->io.req.pid = fuse_req_ctx(req)->pid;

@@ -21,6 +21,8 @@ struct uring_queue;
  * @io:    first: what the engine runs
  * @buf:   data kept while it is parked
  * @ino:   the file that a success changes, 0 for none; @inval: its pages
+ * @fills: the file whose pages a read fills, 0 for none; @is_filling: it is
+ *         parked meanwhile
  * @uid:   who asks
  * @queue: io_uring's queue it came through, NULL for /dev/fuse; @is_waiting:
  *         it is counted there
@@ -33,6 +35,8 @@ struct fs_call {
 	struct uring_queue *queue;
 	bool is_waiting;
 	uint64_t ino;
+	uint64_t fills;
+	bool is_filling;
 	uid_t uid;
 	bool is_armed;
 	struct fs_interrupt interrupt;

@@ -135,6 +135,7 @@ struct fs {
 	pthread_cond_t inval_wake;
 	struct fs_inval *inval_head; /* under inval_lock, as the next two */
 	struct fs_inval **inval_tail;
+	unsigned int parked_fills[NODE_TABLE_LEN]; /* under inval_lock */
 	bool is_inval_stopping;
 	pthread_t inval_thread;
 

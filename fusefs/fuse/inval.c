@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/util.h"
 #include "fuse/fs.h"
@@ -27,6 +28,7 @@ bool fs_inval_needed(struct fs *fs, uint64_t ino)
 void fs_inval_queue(struct fs *fs, struct fs_inval *job)
 {
 	job->next = NULL;
+	job->until = now_ns() + fs->io.wait_ns;
 	pthread_mutex_lock(&fs->inval_lock);
 	*fs->inval_tail = job;
 	fs->inval_tail = &job->next;
@@ -104,23 +106,74 @@ bool fs_inval_die(struct fs *fs, int die, struct fs_inval_die *all,
 	return n;
 }
 
+void fs_inval_park(struct fs *fs, uint64_t ino)
+{
+	pthread_mutex_lock(&fs->inval_lock);
+	fs->parked_fills[ino]++;
+	pthread_mutex_unlock(&fs->inval_lock);
+}
+
+void fs_inval_unpark(struct fs *fs, uint64_t ino)
+{
+	pthread_mutex_lock(&fs->inval_lock);
+	if (!--fs->parked_fills[ino])
+		pthread_cond_signal(&fs->inval_wake);
+	pthread_mutex_unlock(&fs->inval_lock);
+}
+
+static bool must_wait_locked(const struct fs *fs, const struct fs_inval *job,
+			     uint64_t now)
+{
+	return job->ino < NODE_TABLE_LEN && fs->parked_fills[job->ino] &&
+	       now < job->until && !fs->is_inval_stopping;
+}
+
+/* The first job that waits for no fill, off the list; NULL: look at @again. */
+static struct fs_inval *take_locked(struct fs *fs, uint64_t *again)
+{
+	struct fs_inval **p = &fs->inval_head, *job;
+	uint64_t now = now_ns();
+
+	*again = UINT64_MAX;
+	while (*p && must_wait_locked(fs, *p, now)) {
+		*again = MIN(*again, (*p)->until);
+		p = &(*p)->next;
+	}
+	job = *p;
+	if (!job)
+		return NULL;
+	*p = job->next;
+	if (!*p)
+		fs->inval_tail = p;
+	return job;
+}
+
+static void sleep_locked(struct fs *fs, uint64_t until)
+{
+	struct timespec at = { .tv_sec = (time_t)(until / NSEC_PER_SEC),
+			       .tv_nsec = (long)(until % NSEC_PER_SEC) };
+
+	if (until == UINT64_MAX)
+		pthread_cond_wait(&fs->inval_wake, &fs->inval_lock);
+	else
+		pthread_cond_timedwait(&fs->inval_wake, &fs->inval_lock, &at);
+}
+
 static void *inval_thread(void *arg)
 {
 	struct fs *fs = arg;
+	struct fs_inval *job;
+	uint64_t again;
 
 	pthread_mutex_lock(&fs->inval_lock);
 	for (;;) {
-		struct fs_inval *job = fs->inval_head;
-
+		job = take_locked(fs, &again);
 		if (!job) {
 			if (fs->is_inval_stopping)
 				break;
-			pthread_cond_wait(&fs->inval_wake, &fs->inval_lock);
+			sleep_locked(fs, again);
 			continue;
 		}
-		fs->inval_head = job->next;
-		if (!fs->inval_head)
-			fs->inval_tail = &fs->inval_head;
 		pthread_mutex_unlock(&fs->inval_lock);
 		/* it fails only where there are no pages to drop */
 		fuse_lowlevel_notify_inval_inode(fs->se, job->ino, job->off,
@@ -134,8 +187,13 @@ static void *inval_thread(void *arg)
 
 int fs_inval_start(struct fs *fs)
 {
+	pthread_condattr_t attr;
+
 	pthread_mutex_init(&fs->inval_lock, NULL);
-	pthread_cond_init(&fs->inval_wake, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&fs->inval_wake, &attr);
+	pthread_condattr_destroy(&attr);
 	fs->inval_tail = &fs->inval_head;
 	return -pthread_create(&fs->inval_thread, NULL, inval_thread, fs);
 }

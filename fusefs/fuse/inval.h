@@ -14,6 +14,7 @@ struct fuse_req;
 /**
  * struct fs_inval - pages to be dropped from the page cache
  * @len:  bytes, 0 for all of the file
+ * @until: as now_ns(): then it waits for no fill any more, see fs_inval_park()
  * @then: called by the thread that did it
  */
 struct fs_inval {
@@ -21,6 +22,7 @@ struct fs_inval {
 	uint64_t ino;
 	off_t off;
 	off_t len;
+	uint64_t until;
 	void (*then)(struct fs_inval *job);
 };
 
@@ -44,6 +46,18 @@ void fs_inval_stop(struct fs *fs);
 bool fs_inval_needed(struct fs *fs, uint64_t ino);
 
 void fs_inval_queue(struct fs *fs, struct fs_inval *job);
+
+/**
+ * fs_inval_park() - a read that fills pages of @ino is parked: they are locked
+ * until fs_inval_unpark(), after its answer
+ *
+ * Whoever drops pages of that file waits for it here, for as long as a hold may
+ * keep it waiting: in the kernel that wait would also keep all others, and the
+ * daemon could not even be killed. Pages that are filled without a wait, or are
+ * asked for meanwhile, are the kernel's to wait for.
+ */
+void fs_inval_park(struct fs *fs, uint64_t ino);
+void fs_inval_unpark(struct fs *fs, uint64_t ino);
 
 /**
  * fs_inval_answer() - drop pages that read in another way now, then answer

@@ -161,7 +161,7 @@ static void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		 * that fills the page cache */
 		if (!fi->lock_owner)
 			fs->has_pages[ino] = true;
-		fs_vram_read(req, f, size, off, fi->flags);
+		fs_vram_read(req, f, size, off, fi->flags, !fi->lock_owner);
 	} else if (is_compute(f)) {
 		fs_compute_read(req, f, size, off, fi->flags);
 	} else if (fs_file_is_text(f)) {

@@ -96,7 +96,7 @@ static void take_flags(struct io *io, int flags)
 }
 
 void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off,
-		  int flags)
+		  int flags, bool fills)
 {
 	uint64_t at = (uint64_t)off;
 	struct fs_call *call;
@@ -113,6 +113,7 @@ void fs_vram_read(fuse_req_t req, struct fs_file *f, size_t size, off_t off,
 	call->io.off = at;
 	call->io.len = min_u64(f->io.len - at, min_u64(size, IO_MAX_LEN));
 	take_flags(&call->io, flags);
+	call->fills = fills ? f->node->ino : 0;
 	call->reply = reply_read;
 	fs_call_submit(call);
 }

@@ -12,9 +12,9 @@ struct fs;
 struct fs_file;
 struct fuse_req;
 
-/* @flags: of this request, as open(2) has them */
+/* @flags: of this request, as open(2) has them; @fills: the page cache asks */
 void fs_vram_read(struct fuse_req *req, struct fs_file *f, size_t size,
-		  off_t off, int flags);
+		  off_t off, int flags, bool fills);
 void fs_vram_write(struct fuse_req *req, struct fs_file *f, const char *buf,
 		   size_t size, off_t off, int flags);
 void fs_vram_fallocate(struct fuse_req *req, struct fs_file *f, int mode,
