@@ -191,7 +191,7 @@ lint_readme_options()
 		tr ',' '\n' | sed 's/[= ].*//' | sort -u | while read -r name; do
 		case $name in
 		# of other programs and of mount(8)
-		'' | nofail | noauto | x-* | remount | loop) continue ;;
+		'' | nofail | noauto | x-* | remount | loop | vers) continue ;;
 		esac
 		grep -qE -- "(^|[ ,])(-o )?$name([=, |]|\$)" <<<"$help" ||
 			echo "README.md: k80fs --help has no '$name'"
