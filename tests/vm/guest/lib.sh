@@ -103,8 +103,10 @@ need_mod()
 	local m
 
 	for m; do
-		[ ! -e "/sys/module/${m//-/_}" ] && [ -e "/run/mod/$m.ko" ] ||
+		# some kernels have it built in
+		if [ -e "/sys/module/${m//-/_}" ] || [ ! -e "/run/mod/$m.ko" ]; then
 			continue
+		fi
 		# shellcheck disable=SC2046 # words
 		need_mod $(modinfo -F depends "/run/mod/$m.ko" | tr , ' ')
 		insmod "/run/mod/$m.ko" || return 1
