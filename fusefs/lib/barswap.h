@@ -68,8 +68,8 @@ bs_context *bs_init(void);
  * The simulator's dies live in this context; the slot starts vacant.
  *
  * Return: a context, or NULL with errno set: ENOENT, ENXIO the module is not
- * loaded; EPROTO it speaks another version; EINVAL a bad sim option;
- * EACCES, ENOMEM, EMFILE, ENOSPC as the system says.
+ * loaded; EPROTO it speaks another version; EINVAL a bad sim option,
+ * ENAMETOOLONG a path in one; EACCES, ENOMEM, EMFILE, ENOSPC as the system says.
  */
 bs_context *bs_init_device(const char *device);
 

@@ -101,8 +101,10 @@ static int set_path(char *path, size_t size, const char *value)
 {
 	size_t len = strlen(value);
 
-	if (!len || len >= size)
+	if (!len)
 		return -EINVAL;
+	if (len >= size)
+		return -ENAMETOOLONG;
 	memcpy(path, value, len + 1);
 	return 0;
 }

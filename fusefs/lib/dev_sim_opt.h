@@ -43,7 +43,8 @@ int sim_parse_u64(const char *text, uint64_t max, uint64_t *value);
  * @options: text of bs_init_device() after "sim:"; "" leaves the defaults
  * @conf:    out: set on success only
  *
- * Return: 0; -EINVAL unknown name, bad value, empty item; -ENOMEM.
+ * Return: 0; -EINVAL unknown name, bad value, empty item; -ENAMETOOLONG;
+ *         -ENOMEM.
  */
 int sim_parse_conf(const char *options, struct sim_conf *conf);
 

@@ -35,6 +35,9 @@ refused sim_vram -o backend=sim,sim_vram=4097 "$W/a"
 refused sim_vram -o backend=sim,sim_vram=12Q "$W/a"
 refused sim_swap_us -o backend=sim,sim_swap_us=-1 "$W/a"
 refused "$W/missing" -o "backend=sim,sim_dir=$W/missing" "$W/a"
+# the name of a socket may have 107 bytes
+refused ": File name too long" \
+	-o "backend=sim,sim_ctl=$W/$(printf 'x%.0s' {1..108})" "$W/a"
 # the signal that comes with it says nothing
 (
 	ulimit -f 1

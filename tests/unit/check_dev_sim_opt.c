@@ -95,14 +95,14 @@ START_TEST(parse_bad_option_returns_einval_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(parse_path_that_is_too_long_returns_einval)
+START_TEST(parse_path_that_is_too_long_says_so)
 {
 	char options[sizeof(conf.ctl) + 8] = "ctl=";
 
 	memset(options + 4, 'x', sizeof(conf.ctl) - 1);
 	ck_assert_int_eq(sim_parse_conf(options, &conf), 0);
 	options[4 + sizeof(conf.ctl) - 1] = 'x';
-	ck_assert_int_eq(sim_parse_conf(options, &conf), -EINVAL);
+	ck_assert_int_eq(sim_parse_conf(options, &conf), -ENAMETOOLONG);
 }
 END_TEST
 
@@ -135,7 +135,7 @@ Suite *dev_sim_opt_suite(void)
 	tcase_add_loop_test(tcase,
 			    parse_bad_option_returns_einval_and_changes_nothing,
 			    0, ARRAY_SIZE(bad));
-	tcase_add_test(tcase, parse_path_that_is_too_long_returns_einval);
+	tcase_add_test(tcase, parse_path_that_is_too_long_says_so);
 	tcase_add_test(tcase, parse_number_keeps_to_its_limit);
 	suite_add_tcase(suite, tcase);
 	return suite;
