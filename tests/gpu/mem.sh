@@ -61,7 +61,7 @@ median() {
 }
 
 part_rights() {
-	python3 "$here/mem_rights.py" "$d" "$build"
+	python3 "$here/mem_rights.py" "$d"
 }
 
 part_kernels() {

@@ -225,10 +225,9 @@ START_TEST(keeper_of_the_memory_comes_before_last_error)
 	s.mem_keeper = "4711 /run/k80fs/keeper.sock";
 	s.mem_share = "/run/k80fs/share.4711.0.sock";
 	status_root_text(&s, out.text);
-	ck_assert_ptr_nonnull(
-		strstr(out.text,
-		       "\nmem_keeper 4711 /run/k80fs/keeper.sock\n"
-		       "mem_share /run/k80fs/share.4711.0.sock\nlast_error "));
+	ck_assert_ptr_nonnull(strstr(
+		out.text, "\nmem_keeper 4711 /run/k80fs/keeper.sock\n"
+			  "mem_share /run/k80fs/share.4711.0.sock\nlast_error "));
 }
 END_TEST
 
