@@ -32,7 +32,7 @@ static int add_file_locked(struct mem_die *d, const struct mem_file *f,
 	struct mem_table_file t = {
 		.ino = f->number,
 		.len = f->len,
-		.mode = f->mode,
+		.mode = f->mode | (f->is_shared ? MEM_TABLE_SHARED : 0),
 		.uid = f->uid,
 		.gid = f->gid,
 		.mtime_ns = f->mtime_ns,

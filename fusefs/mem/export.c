@@ -56,6 +56,7 @@ static int share_locked(struct mem_file *f, struct mem_share *out)
 		return ret;
 	/* from here on others change the bytes, those behind the end too */
 	f->is_shared = true;
+	f->d->is_dirty = true;
 	f->has_old_tail = true;
 	chunks_stop_readers(f);
 	backend_forget(f->d->be, f->d->die, f->extent->off, f->extent->len);

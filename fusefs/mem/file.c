@@ -329,12 +329,17 @@ static ssize_t write_growing(struct mem_file *f, uint64_t off, const void *buf,
 ssize_t mem_write(struct mem_file *f, uint64_t off, const void *buf, size_t len)
 {
 	ssize_t n;
+	int ret = 0;
 
 	if (off > INT64_MAX - BACKEND_MAX_CHUNK)
 		return -EFBIG;
 	len = min_u64(len, BACKEND_MAX_CHUNK);
 	n = write_inside(f, off, buf, len);
-	return n || !len ? n : write_growing(f, off, buf, len);
+	if (!n && len)
+		n = write_growing(f, off, buf, len);
+	if (n > 0 && f->is_shared)
+		ret = backend_sync(f->d->be, f->d->die);
+	return ret ? ret : n;
 }
 
 static int make_longer(struct mem_file *f, uint64_t len)

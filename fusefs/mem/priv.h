@@ -48,7 +48,9 @@ static inline uint64_t chunk_end(const struct mem_chunk *c)
  * @len:    changes under @lock for write
  * @has_old_tail: bytes behind the length may be other than zero: another
  *          program has the chunks, or a daemon before had them. Under @lock
- * @is_shared: what is read ahead may be old; under @lock
+ * @is_shared: other programs have, or had, its memory: what is read ahead may
+ *          be old, and a write is answered when it has reached the device;
+ *          set under @lock
  * @readers: under @reader_lock
  */
 struct mem_file {
@@ -69,7 +71,7 @@ struct mem_file {
 	unsigned int n_chunks, room;
 	_Atomic uint64_t len;
 	bool has_old_tail;
-	bool is_shared;
+	_Atomic bool is_shared;
 
 	pthread_mutex_t reader_lock;
 	struct mem_reader *readers;

@@ -31,7 +31,8 @@ bool record_may_be(const struct mem_table_file *f,
 		   const struct mem_table_head *head)
 {
 	return is_name(f->name) && f->ino && f->ino < head->next_ino &&
-	       f->len <= INT64_MAX && !(f->mode & ~(uint32_t)(S_IFREG | 07777)) &&
+	       f->len <= INT64_MAX &&
+	       !(f->mode & ~(S_IFREG | 07777 | MEM_TABLE_SHARED)) &&
 	       are_chunks(f->chunks, f->n_chunks, head->next_chunk_id);
 }
 

@@ -172,6 +172,7 @@ static struct mem_file *take_attr(struct mem_die *d,
 		return NULL;
 	f->number = t->ino;
 	f->mode = t->mode & 07777;
+	f->is_shared = t->mode & MEM_TABLE_SHARED;
 	f->uid = t->uid;
 	f->gid = t->gid;
 	f->atime_ns = t->atime_ns;

@@ -26,6 +26,9 @@
 
 #define MEM_TABLE_NAME_MAX 255 /* bytes, without the NUL */
 
+/* in a mode: other programs may have the file's memory mapped */
+#define MEM_TABLE_SHARED ((uint32_t)1 << 31)
+
 /**
  * struct mem_table_chunk - where a chunk is in its file
  * @off: bytes into the file; @off and @len are multiples of MEM_TABLE_UNIT
@@ -42,7 +45,7 @@ struct mem_table_chunk {
  * @ino:    the pool's counter alone, without the die: 1 .. next_ino - 1; of no
  *          other file
  * @len:    bytes, at most INT64_MAX
- * @mode:   permissions (07777), with S_IFREG or without
+ * @mode:   permissions (07777), with S_IFREG or without, and MEM_TABLE_SHARED
  * @chunks: by offset, none over another; between them are holes
  */
 struct mem_table_file {

@@ -204,7 +204,7 @@ python_mem() {
 
 mem_python() {
 	mem_command=(env "PYTHONPATH=$repo/mount-helpers/python"
-		PYTHONDONTWRITEBYTECODE=1
+		PYTHONDONTWRITEBYTECODE=1 "K80_TEST_HERE=$here"
 		"K80FS_LIBK80MEM=$(dirname "$K80FS")/libk80mem.so.1"
 		/usr/bin/python3 "$@")
 }
