@@ -108,6 +108,13 @@ check "it comes back" compute 2 online
 check "and computes" compute 2 work 3 100
 compute 2 verify
 check_is "rightly" "$(compute_status 2 verified)" PASS
+printf busy >"$TMPDIR/bytes"
+check_like "with its driver its memory is the driver's" "$(dd \
+	if="$TMPDIR/bytes" of="$m/die2/vram" conv=notrunc 2>&1)" 'busy'
+check "it goes offline" compute 2 offline
+check "and its memory is written" dd if="$TMPDIR/bytes" of="$m/die2/vram" \
+	conv=notrunc
+check_is "and read" "$(head -c 4 "$m/die2/vram")" busy
 check_is "no touch was told" "$(told)" 0
 
 check "unmounts" umount "$m"
