@@ -7,8 +7,9 @@ need_cmd python3
 need_slot "a pin"
 TOP=${K80FS%/*}/k80-top
 [ -x "$TOP" ] || skip "k80-top is not built"
-! "$TOP" 2>&1 </dev/null | grep -q 'built without' || skip "built without ncurses"
 mount_sim
+! "$TOP" "$M" 2>&1 </dev/null | grep -q 'built without' ||
+	skip "built without ncurses"
 
 cat >"$W/live.py" <<'END'
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
