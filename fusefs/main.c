@@ -229,11 +229,25 @@ static int learn_tree(struct fs *fs)
 	return 0;
 }
 
+/* Kernels run where the die's memory is: one of several devices, or one that
+ * was asked for, has not always the die's number. */
+static bool learn_uuids(struct fs *fs, uint8_t (*uuid)[BACKEND_UUID_LEN])
+{
+	if (!fs->be.ops->uuid ||
+	    (fs->be.n_dies == 1 && !strstr(fs->opts->device, "devices=")))
+		return false;
+	for (unsigned int die = 0; die < fs->be.n_dies; die++)
+		if (backend_uuid(&fs->be, die, uuid[die]))
+			return false;
+	return true;
+}
+
 /* On the module's dies it is the bound driver that works; others are CUDA
  * devices by number. */
 static int compute_open(struct fs *fs)
 {
 	static char bdf[BACKEND_MAX_DIES][16];
+	static uint8_t uuid[BACKEND_MAX_DIES][BACKEND_UUID_LEN];
 	struct compute_config cfg = {
 		.sched = fs->io.sched,
 		.n_dies = fs->be.n_dies,
@@ -256,6 +270,8 @@ static int compute_open(struct fs *fs)
 		cfg.node = fs->opts->device;
 		cfg.bdf = (const char(*)[16])bdf;
 	}
+	if (learn_uuids(fs, uuid))
+		cfg.uuid = (const uint8_t(*)[BACKEND_UUID_LEN])uuid;
 	fs->be.with_driver = true;
 	return compute_start(&fs->compute, &cfg);
 }

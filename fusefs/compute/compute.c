@@ -481,6 +481,7 @@ int compute_start(struct compute **out, const struct compute_config *cfg)
 		.is_streams = cfg->is_streams,
 		.node = cfg->node,
 		.bdf = cfg->bdf,
+		.uuid = cfg->uuid,
 		.lease_fd = cfg->lease_fd,
 		.log = on_log,
 		.log_arg = c,

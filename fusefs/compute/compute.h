@@ -33,7 +33,7 @@ struct compute;
  * struct compute_config - what there is
  * @has_slot: dies take turns
  * @wait_ns: how long a hold of another die may block a request
- * @node, @bdf, @lease_fd: as in struct owner_config
+ * @node, @bdf, @uuid, @lease_fd: as in struct owner_config
  * @logged: a line came to the log of @die; no lock is held
  * @memory: that of a file of @die by its name, or with "" of its vram;
  *          owner_memory_free() is for @out. 0; -ENOENT; -ENODATA it has none;
@@ -47,6 +47,7 @@ struct compute_config {
 	uint64_t wait_ns;
 	const char *node;
 	const char (*bdf)[16];
+	const uint8_t (*uuid)[16];
 	int lease_fd;
 	void (*logged)(void *arg, unsigned int die);
 	int (*memory)(void *arg, unsigned int die, const char *name,

@@ -122,6 +122,18 @@ void owner_check_alive(struct owner *o, unsigned int die)
 
 /* ---- start and end --------------------------------------------------------- */
 
+/* "GPU-01234567-...", which every driver takes that says a UUID. */
+static void uuid_text(const uint8_t *uuid, char *buf, size_t len)
+{
+	size_t at = (size_t)snprintf(buf, len, "GPU-");
+
+	for (int i = 0; i < 16; i++)
+		at += (size_t)snprintf(
+			buf + at, len - at, "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			uuid[i]);
+}
+
 /* The device of @die for a process that is to see nothing else; "" all. */
 static void choose_device(const struct owner *o, unsigned int die, char *buf,
 			  size_t len)
@@ -129,6 +141,10 @@ static void choose_device(const struct owner *o, unsigned int die, char *buf,
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
 	unsigned int n = die % (unsigned int)o->n_devices;
 
+	if (o->cfg.uuid) {
+		uuid_text(o->cfg.uuid[die], buf, len);
+		return;
+	}
 	if (!list) {
 		snprintf(buf, len, "%u", n);
 		return;

@@ -111,7 +111,7 @@ int owner_online(struct owner *o, unsigned int die)
 	pthread_mutex_lock(&d->lock);
 	d->view.device = reply.value;
 	if (!o->cfg.node && !o->cfg.is_streams)
-		d->view.device = (int)die % o->n_devices;
+		d->view.device = o->cfg.uuid ? (int)die : (int)die % o->n_devices;
 	snprintf(d->view.device_name, sizeof(d->view.device_name), "%.63s",
 		 reply.text);
 	d->view.verified = -1;

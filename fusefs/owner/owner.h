@@ -56,6 +56,8 @@ struct owner_window {
  *              driver, and its worker sees that one device. NULL: die N is CUDA
  *              device N modulo their number
  * @bdf:        with @node: PCI addresses
+ * @uuid:       without @node: of the device of each die, unless they are
+ *              streams; NULL: by number, as above
  * @lease_fd:   with @node: the open file whose lease @window takes
  * @log:        takes a line of what is about to be done, was done or failed,
  *              from the die's thread: nothing is done before it returns.
@@ -66,6 +68,7 @@ struct owner_config {
 	bool is_streams;
 	const char *node;
 	const char (*bdf)[16];
+	const uint8_t (*uuid)[16];
 	int lease_fd;
 	struct owner_window window;
 	void (*log)(void *arg, unsigned int die, const char *line);

@@ -5,6 +5,7 @@
  */
 #include "standin.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -144,7 +145,35 @@ static void invent_devices(void)
 	}
 }
 
-/* CUDA_VISIBLE_DEVICES: numbers, up to the first that is none. */
+/* A number, or a UUID, which is the address in other words; -1: neither. */
+static int device_named(const char *text, char **end)
+{
+	unsigned long i = strtoul(text, end, 10);
+	char bdf[16] = "";
+	size_t n = 0;
+
+	if (*end != text)
+		return i < node.n_devices ? (int)i : -1;
+	if (strncmp(text, "GPU-", 4) != 0)
+		return -1;
+	for (text += 4; n < sizeof(bdf) && isxdigit((unsigned char)*text);) {
+		unsigned int byte;
+
+		if (sscanf(text, "%2x", &byte) != 1)
+			return -1;
+		bdf[n++] = (char)byte;
+		text += 2;
+		text += *text == '-';
+	}
+	*end = (char *)text;
+	bdf[sizeof(bdf) - 1] = '\0';
+	for (i = 0; i < node.n_devices; i++)
+		if (!strcmp(bdf, node.devices[i].bdf))
+			return (int)i;
+	return -1;
+}
+
+/* CUDA_VISIBLE_DEVICES: numbers and UUIDs, up to the first that is neither. */
 static void hide_devices(void)
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -153,9 +182,9 @@ static void hide_devices(void)
 	for (unsigned int i = 0; !list && i < node.n_devices; i++)
 		node.visible[node.n_visible++] = &node.devices[i];
 	while (list && node.n_visible < STANDIN_MAX_DEVICES) {
-		unsigned long i = strtoul(list, &end, 10);
+		int i = device_named(list, &end);
 
-		if (end == list || i >= node.n_devices)
+		if (i < 0)
 			break;
 		node.visible[node.n_visible++] = &node.devices[i];
 		if (*end != ',')

@@ -109,3 +109,15 @@ is_free() {
 	[ "$(number 0 memory_free)" -ge "$total" ]
 }
 await is_free || fail "free: $(number 0 memory_free), was $total"
+
+# a die whose device is not CUDA's first: its kernels run there too
+rm "$d"/* 2>/dev/null || :
+unmount
+DIES=2 VRAM=256M mount_mem compute cuda_devices=1
+expect_equal "$N" 1 "dies"
+cp "$W/i" "$(mem 0)/x"
+compute 0 online
+compute 0 "launch k80_scale 64 256 mem:x mem:x u32:$n f32:2"
+compute 0 sync
+cmp "$(mem 0)/x" "$W/2i"
+rm "$(mem 0)/x"
