@@ -83,11 +83,12 @@ array.array('f', [3.0 * i for i in range(1 << 20)]).tofile(
 		{
 			.reg .b64 %rd<3>;
 			ld.param.u64 %rd1, [p];
-			st.global.u64 [16], %rd1;
+			mov.u64 %rd2, 16;
+			st.global.u64 [%rd2], %rd1;
 			ret;
 		}
 	PTX
-	cat "$work/stray.ptx" >"$c/module"
+	cat "$work/stray.ptx" >"$c/module" || tail -n 5 "$c/log"
 	echo 'launch stray 1 1 mem:x' >"$c/ctl"
 	echo sync 2>/dev/null >"$c/ctl" && return 1
 	grep -qx 'state *failed *' "$c/status"
@@ -149,7 +150,7 @@ part_tensors() {
 
 part_model() {
 	local files=$work/model n
-	python3 "$here/model.py" make "$files"
+	python3 "$here/model.py" make "$files" 2>/dev/null
 	for n in "$files"/*.safetensors "$files"/*.index.json; do
 		cp "$n" "$d/"
 	done
@@ -166,7 +167,7 @@ part_model() {
 	python3 "$here/model.py" logits mem "$d" "$work/loader.py" \
 		"$work/logits.aligned"
 	echo "256-aligned: $(python3 "$here/model.py" compare \
-		"$work/logits.file" "$work/logits.aligned")"
+		"$work/logits.file" "$work/logits.aligned" bits)"
 	rm "$d"/*
 }
 
