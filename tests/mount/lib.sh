@@ -213,11 +213,14 @@ mem_python() {
 # COMMAND...: what it answers; prog_end NAME [SIGNAL]: end it
 declare -A prog_pid prog_in prog_out
 prog() {
+	local in out
 	mkfifo "$W/$1.in" "$W/$1.out"
 	mem_python "$here/mem_prog.py"
 	"${mem_command[@]}" <"$W/$1.in" >"$W/$1.out" 2>"$W/$1.err" &
 	prog_pid[$1]=$!
-	exec {prog_in[$1]}>"$W/$1.in" {prog_out[$1]}<"$W/$1.out"
+	exec {in}>"$W/$1.in" {out}<"$W/$1.out"
+	prog_in[$1]=$in
+	prog_out[$1]=$out
 }
 
 ask() {
@@ -230,8 +233,9 @@ ask() {
 }
 
 prog_end() {
+	local in=${prog_in[$1]} out=${prog_out[$1]}
 	kill "-${2:-TERM}" "${prog_pid[$1]}"
-	exec {prog_in[$1]}>&- {prog_out[$1]}<&-
+	exec {in}>&- {out}<&-
 	wait "${prog_pid[$1]}" || :
 	rm "$W/$1.in" "$W/$1.out"
 }
