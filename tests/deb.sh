@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The Debian packages: built, looked at by lintian, and in fresh roots of Debian
-# installed, used, upgraded during a dd, refused while in use, and purged.
+# installed, used, upgraded during a dd, refused while in use, and purged. In a
+# root of another release than this machine's, which has other libraries, they are
+# built anew.
 #
 #   deb.sh [RELEASE...]      (default: bookworm)
 #
@@ -28,6 +30,7 @@ tell() {
 		echo "not ok $1"
 		tail -n 30 "$base/log" | sed 's/^/    /'
 	fi
+	return "$2"
 }
 
 # newer DEB DIR: the same package as of a later version
@@ -45,13 +48,19 @@ make deb >"$base/log" 2>&1
 tell "make deb" $?
 lintian --fail-on error,warning build/deb/*.changes >"$base/log" 2>&1
 tell "lintian" $?
-mkdir "$base/debs" "$base/debs/later"
+# later_too DIR: beside the packages there, later ones in DIR/later
+later_too() {
+	mkdir "$1/later"
+	rm -f "$1"/*dbgsym*
+	for deb in "$1"/*.deb; do
+		newer "$deb" "$1/later" >"$base/log" 2>&1 ||
+			tell "a later version of ${deb##*/}" 1
+	done
+}
+
+mkdir "$base/debs"
 cp build/deb/*.deb "$base/debs/" || exit 1
-rm -f "$base"/debs/*dbgsym*
-for deb in "$base"/debs/*.deb; do
-	newer "$deb" "$base/debs/later" >"$base/log" 2>&1 ||
-		tell "a later version of ${deb##*/}" 1
-done
+later_too "$base/debs"
 
 # shellcheck disable=SC2016 # for the inner shell
 inside='
@@ -62,16 +71,44 @@ mount --make-rprivate /
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
+shift 2
 exec chroot "$root" env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninteractive \
-	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-	bash /root/deb-inside.sh'
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"'
+
+# inside ROOT COMMAND...: in that root, with namespaces of its own
+inside() {
+	local root=$1
+	shift
+	unshare -mpf --kill-child bash -c "$inside" bash "$root" \
+		"$top/tests/drop-mounts.sh" "$@" 2>&1 </dev/null
+}
+
+# built_there ROOT: the packages as ROOT's release makes them, to ROOT/root/debs
+built_there() {
+	mkdir "$1/root/src" "$1/root/debs" &&
+		git ls-files -z --cached --others --exclude-standard |
+		tar -c --null -T - | tar -x -C "$1/root/src" &&
+		inside "$1" bash -euc 'cd /root/src
+			apt-get -qq update
+			apt-get -qq -y install --no-install-recommends make
+			make deb' &&
+		cp "$1"/root/src/build/deb/*.deb "$1/root/debs/" &&
+		rm -rf "$1/root/src"
+}
+
+own=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 
 for release; do
 	root=$base/$release
 	root_make "$root" "$release" >"$base/log"
 	tell "$release: a root" $? || continue
-	mkdir "$root/root/debs"
-	cp -r "$base/debs/." "$root/root/debs/"
+	if [ "$release" = "$own" ]; then
+		cp -r "$base/debs" "$root/root/"
+	else
+		built_there "$root" >"$base/log"
+		tell "$release: make deb" $? || continue
+		later_too "$root/root/debs"
+	fi
 	cp tests/deb-inside.sh "$root/root/"
 	while IFS= read -r line; do
 		case $line in
@@ -85,8 +122,7 @@ for release; do
 			;;
 		*) echo "    $line" ;;
 		esac
-	done < <(unshare -mpf --kill-child bash -c "$inside" bash "$root" \
-		"$top/tests/drop-mounts.sh" 2>&1 </dev/null ||
+	done < <(inside "$root" bash /root/deb-inside.sh ||
 		echo "not ok all of it")
 	rm -rf --one-file-system "$root"
 done
