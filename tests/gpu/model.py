@@ -82,7 +82,7 @@ def compare(first, second, what="close"):
     a, b = torch.load(first), torch.load(second)
     apart = float((a - b).norm() / a.norm())
     # BF16 has eight bits, and other places of weights are other kernels' work
-    assert apart < 2e-2, apart
+    assert apart < 5e-2, apart
     assert what != "bits" or torch.equal(a, b), apart
     print("equal bit for bit" if torch.equal(a, b) else
           f"{apart:.2g} of their norm apart, {float((a - b).abs().max()):.2g} "
