@@ -178,7 +178,7 @@ START_TEST(mem_and_its_keeper)
 	ck_assert_int_eq(parse("backend=cuda,mem,mem_keeper=/x/y"), 0);
 	ck_assert(o.mem);
 	ck_assert_str_eq(o.mem_keeper, "/x/y");
-	options_free(&o);
+	forget();
 	ck_assert_int_eq(parse("backend=cuda,cuda_vram=1G"), 0);
 	ck_assert(!o.mem);
 	ck_assert_ptr_null(o.mem_keeper);
