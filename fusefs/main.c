@@ -26,6 +26,7 @@
 #include "fuse/fs.h"
 #include "fuse/handle.h"
 #include "fuse/inval.h"
+#include "fuse/look.h"
 #include "fuse/loop.h"
 #include "fuse/ops.h"
 #include "fuse/share.h"
@@ -106,14 +107,16 @@ static void *announce(void *arg)
 	struct fs *fs = arg;
 	char path[PATH_MAX];
 	struct stat st;
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
-	if (stat(path, &st)) {
+	ret = fs_look(path, fuse_session_fd(fs->se), &st);
+	if (ret) {
 		/* it was let go before anybody could look */
 		if (fs->end.has_begun)
 			return NULL;
 		quote_line(stderr, "k80fs: %s: mounted, but does not work: %s",
-			   fs->opts->mountpoint, strerror(errno));
+			   fs->opts->mountpoint, strerror(-ret));
 		fs->is_broken = true;
 		fuse_session_exit(fs->se);
 		fs_end_wake(fs);

@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "compute/compute.h"
 #include "fuse/fs.h"
+#include "fuse/look.h"
 #include "fuse/tell.h"
 
 #define LOOK_MS 100 /* between two looks for the last user */
@@ -70,7 +71,9 @@ static bool is_ours(struct fs *fs)
 	uint64_t dev = fs->end.dev;
 	struct stat st;
 
-	return !dev || stat(fs->opts->mountpoint, &st) || st.st_dev == dev;
+	return !dev ||
+	       fs_look(fs->opts->mountpoint, fuse_session_fd(fs->se), &st) ||
+	       st.st_dev == dev;
 }
 
 /* For users that may not do it themselves. Returns 0 or -errno. */

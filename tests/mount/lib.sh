@@ -184,11 +184,12 @@ mem_kill() {
 	umount -l "$M"
 }
 
-# is_gone PID: it is no process any more, but for one that nobody waits for
+# is_gone PID: no thread of it is left, though its parent may not know yet
 is_gone() {
-	local state
-	state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
-	[[ -z $state || $state = Z* ]]
+	local states
+	states=$(cat "/proc/$1/task"/*/status 2>/dev/null |
+		sed -n 's/^State:[[:space:]]*//p')
+	[[ -z $states || $states = "Z (zombie)" ]]
 }
 
 # mem DIE: its folder
