@@ -2,10 +2,9 @@
 #include "text/metrics.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/util.h"
+#include "text/put.h"
 
 /* A K80 takes milliseconds without a reset, 0.1 to 0.2 s with one. */
 static const struct {
@@ -60,52 +59,34 @@ static const struct {
 #undef OF
 };
 
-struct out {
-	char *buf;
-	size_t len;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct out *o,
-						      const char *fmt, ...)
+static void put_seconds(struct text *t, uint64_t ns)
 {
-	size_t room = METRICS_MAX - o->len;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(o->buf + o->len, room, fmt, ap);
-	va_end(ap);
-	o->len += MIN((size_t)n, room - 1);
+	put(t, "%llu.%09llu\n", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
 }
 
-static void put_seconds(struct out *o, uint64_t ns)
-{
-	put(o, "%llu.%09llu\n", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
-}
-
-static void put_head(struct out *o, const char *name, const char *type,
+static void put_head(struct text *t, const char *name, const char *type,
 		     const char *help)
 {
-	put(o, "# HELP k80fs_%s %s\n# TYPE k80fs_%s %s\n", name, help, name,
+	put(t, "# HELP k80fs_%s %s\n# TYPE k80fs_%s %s\n", name, help, name,
 	    type);
 }
 
-static void put_swaps(struct out *o, const struct metrics *m)
+static void put_swaps(struct text *t, const struct metrics *m)
 {
 	static const char name[] = "swap_seconds";
 	uint64_t count = 0;
 
-	put_head(o, name, "histogram", "How long swaps of this daemon took.");
+	put_head(t, name, "histogram", "How long swaps of this daemon took.");
 	for (unsigned int i = 0; i < METRICS_BUCKETS; i++) {
 		count += m->swap_counts[i];
-		put(o, "k80fs_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
+		put(t, "k80fs_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
 		    bounds[i].le, count);
 	}
 	count += m->swap_counts[METRICS_BUCKETS];
-	put(o, "k80fs_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, count);
-	put(o, "k80fs_%s_sum ", name);
-	put_seconds(o, m->swap_ns);
-	put(o, "k80fs_%s_count %" PRIu64 "\n", name, count);
+	put(t, "k80fs_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, count);
+	put(t, "k80fs_%s_sum ", name);
+	put_seconds(t, m->swap_ns);
+	put(t, "k80fs_%s_count %" PRIu64 "\n", name, count);
 }
 
 unsigned int metrics_bucket(uint64_t ns)
@@ -119,28 +100,28 @@ unsigned int metrics_bucket(uint64_t ns)
 
 size_t metrics_text(const struct metrics *m, char *buf)
 {
-	struct out o = { buf, 0 };
+	struct text t = { buf, METRICS_MAX, 0 };
 
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++) {
-		put_head(&o, families[f].name, families[f].type,
+		put_head(&t, families[f].name, families[f].type,
 			 families[f].help);
 		for (unsigned int die = 0; die < m->n_dies; die++) {
 			const char *value =
 				(const char *)&m->dies[die] + families[f].offset;
 
-			put(&o, "k80fs_%s{die=\"%u\"} ", families[f].name, die);
+			put(&t, "k80fs_%s{die=\"%u\"} ", families[f].name, die);
 			if (families[f].kind == FLAG)
-				put(&o, "%d\n", *(const bool *)value);
+				put(&t, "%d\n", *(const bool *)value);
 			else if (families[f].kind == NUMBER)
-				put(&o, "%" PRIu64 "\n",
+				put(&t, "%" PRIu64 "\n",
 				    *(const uint64_t *)value);
 			else
-				put_seconds(&o, *(const uint64_t *)value);
+				put_seconds(&t, *(const uint64_t *)value);
 		}
 	}
-	put_swaps(&o, m);
-	put_head(&o, "age_seconds", "gauge", "Time since the mount was made.");
-	put(&o, "k80fs_age_seconds ");
-	put_seconds(&o, m->age_ns);
-	return o.len;
+	put_swaps(&t, m);
+	put_head(&t, "age_seconds", "gauge", "Time since the mount was made.");
+	put(&t, "k80fs_age_seconds ");
+	put_seconds(&t, m->age_ns);
+	return t.len;
 }

@@ -2,28 +2,10 @@
 #include "text/status.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct text {
-	char *buf;
-	size_t len;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-put(struct text *t, const char *fmt, ...)
-{
-	size_t room = STATUS_MAX - t->len;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->buf + t->len, room, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		t->len += (size_t)n < room ? (size_t)n : room - 1;
-}
+#include "text/put.h"
 
 static const char *or_none(const char *s)
 {
@@ -71,7 +53,7 @@ static void put_mem(struct text *t, const struct status_die *s)
 
 size_t status_die_text(const struct status_die *s, char *buf)
 {
-	struct text t = { buf, 0 };
+	struct text t = { buf, STATUS_MAX, 0 };
 
 	put(&t, "die %u\n", s->die);
 	put_text(&t, "bdf", s->bdf);
@@ -116,7 +98,7 @@ size_t status_die_text(const struct status_die *s, char *buf)
 
 size_t status_root_text(const struct status_root *s, char *buf)
 {
-	struct text t = { buf, 0 };
+	struct text t = { buf, STATUS_MAX, 0 };
 
 	put_text(&t, "version", s->version);
 	put_text(&t, "backend", s->backend);

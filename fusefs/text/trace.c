@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "text/trace.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "text/put.h"
 
 static const struct {
 	const char *name;
@@ -28,60 +27,42 @@ struct mark {
 	bool is_end;
 };
 
-struct out {
-	char *buf;
-	size_t len;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct out *o,
-						      const char *fmt, ...)
-{
-	size_t room = TRACE_TEXT_MAX - o->len;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(o->buf + o->len, room, fmt, ap);
-	va_end(ap);
-	o->len += MIN((size_t)n, room - 1);
-}
-
 /* In microseconds, as the format wants them. */
-static void put_time(struct out *o, const char *key, uint64_t ns)
+static void put_time(struct text *t, const char *key, uint64_t ns)
 {
-	put(o, ",\"%s\":%llu.%03llu", key, ns / NSEC_PER_USEC,
+	put(t, ",\"%s\":%llu.%03llu", key, ns / NSEC_PER_USEC,
 	    ns % NSEC_PER_USEC);
 }
 
-static void put_tracks(struct out *o, unsigned int n_dies)
+static void put_tracks(struct text *t, unsigned int n_dies)
 {
 	for (unsigned int die = 0; die < n_dies; die++) {
-		put(o,
+		put(t,
 		    "{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"die %u\"}},\n",
 		    2 * die + 1, die);
-		put(o,
+		put(t,
 		    "{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"die %u: holds\"}},\n",
 		    2 * die + 2, die);
 	}
 }
 
-static void put_mark(struct out *o, const struct mark *m, size_t id)
+static void put_mark(struct text *t, const struct mark *m, size_t id)
 {
 	const struct trace_span *s = m->span;
 	bool overlaps = kinds[s->kind].overlaps;
 	const char *ph = overlaps ? m->is_end ? "e" : "b" : "X";
 
-	put(o, "{\"ph\":\"%s\",\"pid\":1,\"tid\":%u,\"name\":\"%s\"", ph,
+	put(t, "{\"ph\":\"%s\",\"pid\":1,\"tid\":%u,\"name\":\"%s\"", ph,
 	    2 * s->die + 1 + (s->kind == TRACE_HOLD), kinds[s->kind].name);
-	put_time(o, "ts", m->at);
+	put_time(t, "ts", m->at);
 	if (overlaps)
-		put(o, ",\"cat\":\"request\",\"id\":%zu", id);
+		put(t, ",\"cat\":\"request\",\"id\":%zu", id);
 	else
-		put_time(o, "dur", s->end - s->start);
+		put_time(t, "dur", s->end - s->start);
 	if (!m->is_end)
-		put(o, ",\"args\":{\"bytes\":%llu,\"pid\":%d}",
+		put(t, ",\"args\":{\"bytes\":%llu,\"pid\":%d}",
 		    (unsigned long long)s->bytes, s->pid);
-	put(o, "},\n");
+	put(t, "},\n");
 }
 
 /* A beginning before an end of the same moment, the longer of two first. */
@@ -102,7 +83,7 @@ size_t trace_text(const struct trace_span *spans, size_t n, unsigned int n_dies,
 		  char *buf)
 {
 	struct mark *marks = malloc(2 * (n + 1) * sizeof(*marks));
-	struct out o = { buf, 0 };
+	struct text t = { buf, TRACE_TEXT_MAX, 0 };
 	size_t n_marks = 0;
 
 	if (!marks)
@@ -115,12 +96,12 @@ size_t trace_text(const struct trace_span *spans, size_t n, unsigned int n_dies,
 				(struct mark){ spans[i].end, &spans[i], true };
 	}
 	qsort(marks, n_marks, sizeof(*marks), by_time);
-	put(&o, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-	put_tracks(&o, n_dies);
+	put(&t, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+	put_tracks(&t, n_dies);
 	for (size_t i = 0; i < n_marks; i++)
-		put_mark(&o, &marks[i], (size_t)(marks[i].span - spans));
-	put(&o,
+		put_mark(&t, &marks[i], (size_t)(marks[i].span - spans));
+	put(&t,
 	    "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"k80fs\"}}\n]}\n");
 	free(marks);
-	return o.len;
+	return t.len;
 }
