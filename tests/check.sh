@@ -30,7 +30,7 @@ plan() {
 	case $1 in
 	check)
 		echo 'build'
-		echo 'vm-check | mount | lint unit library helpers'
+		echo 'vm-check | mount helpers | lint unit library'
 		echo 'mount-alone'
 		;;
 	all)
