@@ -18,6 +18,8 @@
 /* Addresses cost nothing, and what has room need not move when it grows. */
 #define EXTENT_MIN (64 * MIB)
 
+#define LEAVING_NS (NSEC_PER_SEC / 2) /* more than the kernel takes */
+
 uint64_t chunks_len(uint64_t off, uint64_t unit)
 {
 	uint64_t len = off < CHUNK_SMALL_TO ? 0 : off / CHUNK_SHARE;
@@ -220,20 +222,66 @@ static int reserve_id(struct mem_die *d, uint64_t *id)
 	return ret;
 }
 
+/* Files without a name that nobody has open: the kernel is about to say so. */
+static bool is_any_leaving_locked(struct mem_die *d)
+{
+	bool is_open = true;
+
+	for (size_t i = 0; is_open && i < d->n_files; i++) {
+		struct mem_file *f = d->files[i];
+
+		if (*f->name)
+			continue;
+		pthread_mutex_lock(&f->reader_lock);
+		is_open = f->readers;
+		pthread_mutex_unlock(&f->reader_lock);
+	}
+	return d->n_leaving || !is_open;
+}
+
+/*
+ * A file that was removed is forgotten by the kernel a moment later, beside the
+ * requests that come next: whoever makes room first must find it. False: there
+ * is nothing to wait for, or it was waited for long enough.
+ */
+static bool await_room(struct mem_die *d, uint64_t until)
+{
+	struct timespec at = { .tv_sec = (time_t)(until / NSEC_PER_SEC),
+			       .tv_nsec = (long)(until % NSEC_PER_SEC) };
+	int ret = -1;
+
+	pthread_mutex_lock(&d->lock);
+	if (is_any_leaving_locked(d))
+		ret = pthread_cond_timedwait(&d->left, &d->lock, &at);
+	pthread_mutex_unlock(&d->lock);
+	return !ret;
+}
+
 /* Of @len bytes, or fewer if the device has not so many. */
-static int take_memory(struct mem_die *d, uint64_t len, struct backend_chunk *c)
+static int take_some(struct mem_die *d, uint64_t len, struct backend_chunk *c)
 {
 	int ret;
 
 	for (;;) {
 		ret = backend_chunk_make(d->be, d->die, len, c);
-		if (ret == -ENFILE && !atomic_exchange(&d->has_no_fd, true))
-			log_err("mem: die=%u the limit of open files is reached, no file can grow",
-				d->die);
 		if (ret != -ENOSPC || len == d->unit)
 			return ret;
 		len = MAX(len / 2 / d->unit * d->unit, d->unit);
 	}
+}
+
+static int take_memory(struct mem_die *d, uint64_t len, struct backend_chunk *c)
+{
+	uint64_t until = now_ns() + LEAVING_NS;
+	int ret;
+
+	do
+		ret = take_some(d, len, c);
+	while (ret == -ENOSPC && await_room(d, until));
+	if (ret == -ENFILE && !atomic_exchange(&d->has_no_fd, true))
+		log_err("mem: die=%u the limit of open files is reached, no file can grow",
+			d->die);
+	return ret;
 }
 
 /* Nobody is to see what another process left there. */

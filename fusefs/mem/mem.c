@@ -85,6 +85,7 @@ static void say_no_chunks(struct mem_die *d)
 static int die_init(struct mem *m, unsigned int die)
 {
 	struct mem_die *d = &m->dies[die];
+	pthread_condattr_t attr;
 	uint8_t uuid[BACKEND_UUID_LEN];
 	uint64_t from, available, total;
 	int ret;
@@ -95,6 +96,10 @@ static int die_init(struct mem *m, unsigned int die)
 	d->table_fd = d->anchor = -1;
 	pthread_mutex_init(&d->commit_lock, NULL);
 	pthread_mutex_init(&d->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->left, &attr);
+	pthread_condattr_destroy(&attr);
 	if (!backend_has_chunks(d->be, die)) {
 		say_no_chunks(d);
 		return 0;
@@ -212,6 +217,7 @@ static void die_stop(struct mem_die *d)
 		close(d->table_fd);
 	if (d->anchor >= 0)
 		close(d->anchor);
+	pthread_cond_destroy(&d->left);
 	pthread_mutex_destroy(&d->lock);
 	pthread_mutex_destroy(&d->commit_lock);
 }

@@ -170,12 +170,18 @@ void mem_put_many(struct mem_file *f, uint64_t n)
 		memmove(&d->files[i], &d->files[i + 1],
 			(d->n_files - i - 1) * sizeof(*d->files));
 		d->n_files--;
+		d->n_leaving++;
 		for (i = 0; i < f->n_chunks; i++)
 			d->bytes -= f->chunks[i]->chunk.len;
 	}
 	pthread_mutex_unlock(&d->lock);
-	if (is_last)
-		file_free(f, false);
+	if (!is_last)
+		return;
+	file_free(f, false);
+	pthread_mutex_lock(&d->lock);
+	d->n_leaving--;
+	pthread_cond_broadcast(&d->left);
+	pthread_mutex_unlock(&d->lock);
 }
 
 void mem_put(struct mem_file *f)

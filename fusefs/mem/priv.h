@@ -95,6 +95,7 @@ struct mem_reader {
  * @files:   in the order of their numbers, those without a name too
  * @space:   where files are mapped
  * @n_named: files that have a name; @n_named_chunks: of these
+ * @n_leaving: files that are being freed; @left: one was
  * @bytes:   of all chunks
  * @changes: counts what the table is to tell
  * @committed: as many of them it tells; under commit_lock
@@ -130,6 +131,8 @@ struct mem_die {
 	struct mem_file **files;
 	size_t n_files, room;
 	size_t n_named, n_named_chunks;
+	unsigned int n_leaving;
+	pthread_cond_t left;
 	uint64_t bytes;
 	struct extents space;
 	uint64_t next_number, next_chunk_id;

@@ -241,6 +241,18 @@ prog_end() {
 	rm "$W/$1.in" "$W/$1.out"
 }
 
+# freed DIE: all its memory is free, once the kernel has forgotten what was removed
+freed() {
+	await is_freed "$1" ||
+		fail "$(number "$1" mem_bytes) bytes are taken, of $(number "$1" \
+			memory_total) $(number "$1" memory_free) are free"
+}
+
+is_freed() {
+	[ "$(number "$1" mem_bytes)" = 0 ] &&
+		[ "$(number "$1" memory_free)" = "$(number "$1" memory_total)" ]
+}
+
 # keeper ARG...: the program's answer
 keeper() {
 	"$(dirname "$K80FS")/k80-keeper" -s "$KEEPER" "$@"

@@ -27,6 +27,7 @@ expect_equal "$(stat -c '%s %b' "$d/b")" "0 0" "what could not be had"
 fallocate -l 4M "$d/b"
 cmp -n $((60 << 20)) "$d/a" "$W/in"
 rm "$d"/*
+freed 0
 expect_equal "$(df_of avail)" 67108864 "df, empty again"
 
 # a daemon finds its files on a device that is full

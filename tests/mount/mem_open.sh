@@ -19,9 +19,7 @@ echo second >"$d/a"
 cmp -n 5000000 "$W/in" "/proc/$$/fd/5"
 rm "$d/a"
 exec 5<&-
-freed() { [ "$(number 0 mem_bytes)" = 0 ]; }
-await freed || fail "$(number 0 mem_bytes) bytes are taken by nobody's file"
-expect_equal "$(number 0 memory_free)" "$(number 0 memory_total)" "free memory"
+freed 0
 
 # a folder is walked through while it changes
 for i in $(seq 300); do : >"$d/f$i"; done
