@@ -112,8 +112,9 @@ static void *announce(void *arg)
 	snprintf(path, sizeof(path), "%s/status", fs->opts->mountpoint);
 	ret = fs_look(path, fuse_session_fd(fs->se), &st);
 	if (ret) {
-		/* it was let go before anybody could look */
-		if (fs->end.has_begun)
+		/* it was let go before anybody could look: what there is now
+		 * below that name has no such file */
+		if (fs->end.has_begun || ret == -ENOENT)
 			return NULL;
 		quote_line(stderr, "k80fs: %s: mounted, but does not work: %s",
 			   fs->opts->mountpoint, strerror(-ret));

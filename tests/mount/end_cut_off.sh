@@ -45,7 +45,7 @@ def work(die):
         pass
 def wait_until_mounted(daemon):
     while not os.path.exists(mnt + "/status"):
-        assert daemon.poll() is None
+        assert daemon.poll() is None, daemon.communicate()[1].decode()
         time.sleep(0.005)
 for i in range(rounds):
     daemon = subprocess.Popen([k80fs, "-f", "-o", "backend=sim,sim_dies=3,"
