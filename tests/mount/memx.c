@@ -450,9 +450,17 @@ static void op_seek(struct file *f)
 
 /* ---- names ---------------------------------------------------------------- */
 
+/* As a daemon that is not killed meanwhile says it. */
 static bool exists(const char *name)
 {
-	return !access(path_of(name), F_OK);
+	bool is_there;
+
+	do {
+		if (was_killed())
+			after_kill();
+		is_there = !access(path_of(name), F_OK);
+	} while (was_killed() && !shared->is_over);
+	return is_there;
 }
 
 static void op_create(struct file *f)
@@ -506,6 +514,7 @@ static void swap_contents(struct file *a, struct file *b)
 static void op_rename(struct file *f)
 {
 	struct file *to = &files[random_below(N_FILES)];
+	bool was_there = to->is_there;
 	int ret;
 
 	if (to == f)
@@ -518,10 +527,12 @@ static void op_rename(struct file *f)
 	ret = rename(path_of(f->name), path_of(to->name));
 	if (ret) {
 		excused(f, "rename");
-		f->is_there = false;
+		/* until it is known, neither is what it was for sure */
+		f->is_there = to->is_there = false;
 		after_kill();
 		if (exists(f->name)) {
 			f->is_there = true;
+			to->is_there = was_there;
 			after_kill();
 			return;
 		}
