@@ -113,8 +113,8 @@ static void *announce(void *arg)
 	ret = fs_look(path, fuse_session_fd(fs->se), &st);
 	if (ret) {
 		/* it was let go before anybody could look: what there is now
-		 * below that name has no such file */
-		if (fs->end.has_begun || ret == -ENOENT)
+		 * below that name has no such file; or it was cut off */
+		if (fs->end.has_begun || fs->is_agreed || ret == -ENOENT)
 			return NULL;
 		quote_line(stderr, "k80fs: %s: mounted, but does not work: %s",
 			   fs->opts->mountpoint, strerror(-ret));

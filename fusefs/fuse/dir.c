@@ -134,6 +134,7 @@ void fs_lookup(fuse_req_t req, uint64_t parent, const char *name)
 	const struct node *n = dir ? find(fs, dir, name) : NULL;
 	struct fuse_entry_param e;
 
+	fs->is_agreed = true;
 	fs_pair_forget(&fs->pairs, req);
 	fs_uring_note(fs, req);
 	if (mem_is_ino(parent)) {

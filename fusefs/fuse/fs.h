@@ -114,6 +114,7 @@ struct fs {
 	uint32_t generations[BACKEND_MAX_DIES]; /* immutable; see handle.h */
 	uint64_t start_ns; /* as now_ns() */
 	bool is_broken; /* it was mounted, but does not work */
+	_Atomic bool is_agreed; /* the kernel and the session have agreed */
 	const char *_Atomic transport;
 	struct fs_uring uring;
 	struct fs_pairs pairs;
