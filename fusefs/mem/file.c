@@ -397,7 +397,8 @@ int mem_truncate(struct mem_file *f, uint64_t len)
 	pthread_rwlock_wrlock(&f->lock);
 	ret = resize_locked(f, len);
 	pthread_rwlock_unlock(&f->lock);
-	return ret;
+	/* no close need follow that would do it */
+	return ret ? ret : commit_now(f->d);
 }
 
 static uint64_t next_id(struct mem_die *d)

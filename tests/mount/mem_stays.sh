@@ -32,6 +32,16 @@ mem_again
 check "after a kill"
 expect_equal "$(root_status mem_keeper)" "$k $KEEPER" "who holds it"
 
+# a length that was set is there, with or without bytes
+pid=$(daemon_pid)
+truncate -s 5000000 "$d/longer"
+kill -9 "$pid"
+await is_gone "$pid" || fail "daemon $pid is still there"
+umount -l "$M"
+mem_again
+expect_equal "$(stat -c %s "$d/longer")" 5000000 "a length that was set"
+rm "$d/longer"
+
 # what has no name any more goes with the daemon
 exec 5<"$d/a"
 rm "$d/a"
